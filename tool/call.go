@@ -1,0 +1,103 @@
+package tool
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/host"
+)
+
+// Call is one tool call and everything that the tool may use for it. A Call belongs to one call; it is not stored.
+type Call struct {
+	ID      string // unique
+	Session string
+	Message string // id of the assistant message that holds the call; may be empty
+	Tool    string // the name under which the tool was called
+	Mode    string
+	Model   string
+	Dir     string // working directory, absolute; "" means the host's first root
+
+	Host      host.Host
+	Env       Environment // as it was when the call began
+	Log       *slog.Logger
+	ReadState ReadState
+	Artifacts Artifacts
+	Bounds    Bounds  // what the face can show; the tool may bound its own output by it
+	Options   Options // of the session
+
+	// Hunks are the 1-based numbers of the edits or patch hunks that may be planned; nil means all. Denied maps the
+	// others to the words of the person who denied them (P9).
+	Hunks  []int
+	Denied map[int]string
+}
+
+// Options are session settings that tools honour.
+type Options struct {
+	RequireRead bool // F9: refuse to change a file that was not read in this session, or changed since
+	Durable     bool // sync files before a change is reported
+	Spawns      bool // the session can start subagents (shapes the hint of O3)
+}
+
+// Approved reports whether the n-th hunk (1-based) may be planned, and otherwise the words of the denial.
+func (c *Call) Approved(n int) (ok bool, words string) {
+	if c.Hunks == nil {
+		return true, ""
+	}
+	for _, h := range c.Hunks {
+		if h == n {
+			return true, ""
+		}
+	}
+	return false, c.Denied[n]
+}
+
+// Resolve resolves a path argument against the call's working directory.
+// Errors: *Error with INVALID_PARAMETER for the parameter "path".
+func (c *Call) Resolve(ctx context.Context, path string) (host.Path, error) {
+	if strings.TrimSpace(path) == "" {
+		return host.Path{}, &Error{Code: InvalidParameter, Message: "path is empty.", Parameter: "path",
+			Expected: "a file path, absolute or relative to the working directory"}
+	}
+	p, err := c.Host.Resolve(ctx, c.Dir, path)
+	if err != nil {
+		return p, PathError("path", path, err)
+	}
+	return p, nil
+}
+
+// Key returns the canonical read-state key of a path (F9): absolute and clean, links not followed.
+func Key(dir, path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+// ReadState remembers which files a session has read, by canonical key. Implementations are safe for concurrent use.
+type ReadState interface {
+	// Seen returns the digest of the content that the session last read or wrote at the key.
+	Seen(key string) (change.Digest, bool)
+	// Mark notes that the session now knows the content with this digest; the zero digest forgets the key.
+	Mark(key string, d change.Digest)
+}
+
+// Artifacts gives tools access to spooled output.
+type Artifacts interface {
+	// Put stores output and returns its id.
+	Put(ctx context.Context, session, name, mime string, r io.Reader) (id string, err error)
+	// Open returns the content of an artifact. Errors wrap fs.ErrNotExist.
+	Open(ctx context.Context, id string) (ArtifactReader, error)
+}
+
+// ArtifactReader reads one artifact.
+type ArtifactReader interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+	Name() string
+	MIME() string
+}

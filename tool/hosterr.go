@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/tackle-dev/tackle/host"
+)
+
+// PathError turns a host's error about a path argument into an *Error that says what to do next. given is the path as
+// the model wrote it. Errors that no model can act on stay as they are.
+func PathError(parameter, given string, err error) error {
+	var te *Error
+	if err == nil || errors.As(err, &te) || IsFault(err) {
+		return err
+	}
+	e := &Error{Parameter: parameter, Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Code, e.Message = NotFound, fmt.Sprintf("%q does not exist.", given)
+		e.Hint = "List the parent folder with list_dir, or find the file with glob."
+	case errors.Is(err, host.ErrIsDir):
+		e.Code, e.Message, e.Expected = InvalidParameter, fmt.Sprintf("%q is a directory.", given), "the path of a file"
+		e.Hint = "List it with list_dir."
+	case errors.Is(err, host.ErrNotDir):
+		e.Code, e.Message, e.Expected = InvalidParameter, fmt.Sprintf("%q, or a parent of it, is not a directory.", given), "the path of a directory"
+	case errors.Is(err, host.ErrSpecial):
+		e.Code, e.Message, e.Expected = InvalidParameter, fmt.Sprintf("%q is a device, socket or FIFO and is never opened.", given), "a regular file"
+	case errors.Is(err, host.ErrInvalidPath):
+		e.Code, e.Message, e.Expected = InvalidParameter, fmt.Sprintf("%q is not a usable path: %v.", given, cause(err)), "a path without NUL bytes or link loops"
+	case errors.Is(err, fs.ErrPermission):
+		e.Code, e.Message = Forbidden, fmt.Sprintf("the operating system refuses access to %q: %v.", given, cause(err))
+		e.Hint = "Retrying will not help; ask for the file's permissions to be changed."
+	case errors.Is(err, host.ErrNoSpace):
+		e.Code, e.Message = OperationFailed, fmt.Sprintf("the disk is full; %q is unchanged.", given)
+		e.Hint, e.Retry = "Free some space, then repeat the call.", true
+	case errors.Is(err, host.ErrChanged):
+		e.Code, e.Message, e.Retry = Stale, fmt.Sprintf("%q changed while it was used; nothing was written.", given), true
+		e.Hint = "Read it again, then repeat the call."
+	case errors.Is(err, host.ErrUnsupported):
+		e.Code, e.Message = OperationNotAllowed, fmt.Sprintf("%q: %v.", given, cause(err))
+	default:
+		e.Code, e.Message = OperationFailed, fmt.Sprintf("%q: %v.", given, cause(err))
+	}
+	return e
+}
+
+func cause(err error) error {
+	var pe *host.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

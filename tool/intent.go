@@ -1,0 +1,120 @@
+package tool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/host"
+)
+
+// Effect is what a call would do to the world, coarsely. Policy refines it by looking at the targets.
+type Effect string
+
+// The effects.
+const (
+	Read     Effect = "read"
+	Write    Effect = "write"
+	Execute  Effect = "execute"
+	Network  Effect = "network"
+	Interact Effect = "interact" // ask a person
+	Spawn    Effect = "spawn"    // start a child agent
+)
+
+// Target is one thing that a call would touch, resolved.
+type Target struct {
+	Kind   TargetKind `json:"kind"`
+	Effect Effect     `json:"effect"`
+	Value  string     `json:"value"` // resolved absolute path, command line, URL, or imported tool name
+	Path   *host.Path `json:"path,omitempty"`
+}
+
+// TargetKind says how Value is to be read.
+type TargetKind string
+
+// The kinds of targets.
+const (
+	PathTarget    TargetKind = "path"
+	CommandTarget TargetKind = "command"
+	URLTarget     TargetKind = "url"
+	ToolTarget    TargetKind = "tool"
+)
+
+// PathTo returns the target for a resolved path.
+func PathTo(p host.Path, e Effect) Target {
+	return Target{Kind: PathTarget, Effect: e, Value: p.Real, Path: &p}
+}
+
+// Intent is what a call would do, in a form that policy, people and other processes can read (T4).
+// Args and Targets are never mixed: the first is what the model asked for, the second what that resolved to.
+type Intent struct {
+	Tool       string          `json:"tool"`
+	Permission string          `json:"permission"`
+	Effects    []Effect        `json:"effects"`
+	Args       json.RawMessage `json:"args"`
+	Targets    []Target        `json:"targets,omitempty"`
+	MayCreate  []string        `json:"mayCreate,omitempty"` // exact destinations, never globs
+	Persists   bool            `json:"persists,omitempty"`
+	Engines    []string        `json:"engines,omitempty"`
+	Changes    *change.Set     `json:"-"` // the exact bytes, where they are known
+	// Fingerprint binds an approval to arguments, targets and the hashes of what is replaced and of what replaces it.
+	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+// Has reports whether the intent has the effect.
+func (in *Intent) Has(e Effect) bool { return slices.Contains(in.Effects, e) }
+
+// Seal computes the fingerprint. The road calls it when it has filled Tool, Permission and Args.
+func (in *Intent) Seal() {
+	h := sha256.New()
+	put := func(parts ...string) {
+		for _, p := range parts {
+			fmt.Fprintf(h, "%d:%s;", len(p), p)
+		}
+	}
+	put(in.Tool, in.Permission, string(in.Args), fmt.Sprint(in.Persists))
+	for _, e := range in.Effects {
+		put("effect", string(e))
+	}
+	for _, t := range in.Targets {
+		put("target", string(t.Kind), string(t.Effect), t.Value)
+	}
+	for _, m := range in.MayCreate {
+		put("create", m)
+	}
+	for _, e := range in.Engines {
+		put("engine", e)
+	}
+	if !in.Changes.Empty() {
+		put("changes", in.Changes.Fingerprint())
+	}
+	in.Fingerprint = hex.EncodeToString(h.Sum(nil))
+}
+
+// Action is a planned call.
+type Action struct {
+	Intent Intent
+	// Run does what the intent says. It runs at most once. Nil is an error of the tool's author.
+	Run func(ctx context.Context, r Runner) (Result, error)
+}
+
+// Runner is what the road gives a running action.
+type Runner interface {
+	// Commit carries out a changeset. The set of the action's own intent is committed as it was approved; any other
+	// set is the second gate point of the call: it is previewed, decided and fingerprinted like an intent, once.
+	// Errors: *Error (stale, no space, …) and *Denial, both ready to be returned by Run.
+	Commit(ctx context.Context, set *change.Set) (host.Receipt, error)
+
+	// Progress tells the face how far the work is. total 0 means unknown.
+	Progress(done, total float64, message string)
+
+	// Partial shows output that exists already. It does not become part of the result.
+	Partial(text string)
+
+	// Meta attaches a value to the call's record and result (channel for part metadata, T17).
+	Meta(key string, value any)
+}
