@@ -32,6 +32,9 @@ type Change struct {
 // Compare returns the changes that make a into b, in order, with at least one equal line between two of them.
 // Equal texts have none.
 func Compare(a, b []byte) []Change {
+	if len(a) == 0 || len(b) == 0 {
+		return whole(a, b)
+	}
 	pre, suf := commonEnds(a, b)
 	if pre == len(a) && pre == len(b) {
 		return nil
@@ -50,6 +53,14 @@ func Compare(a, b []byte) []Change {
 		changes[i].B.place(y, first)
 	}
 	return changes
+}
+
+// whole is the change between a text and an empty one.
+func whole(a, b []byte) []Change {
+	if len(a) == len(b) {
+		return nil
+	}
+	return []Change{{A: Range{End: Lines(a), OffEnd: len(a)}, B: Range{End: Lines(b), OffEnd: len(b)}}}
 }
 
 // Count returns the number of lines that the changes add and remove.
