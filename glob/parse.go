@@ -236,7 +236,9 @@ func expandWithin(toks []tok, budget *int) ([][]tok, bool) {
 			for i := range out {
 				out[i] = append(out[i], t)
 			}
-			*budget -= len(out)
+			if *budget -= len(out); *budget < 0 {
+				return nil, false
+			}
 			continue
 		}
 		var choices [][]tok
@@ -261,5 +263,5 @@ func expandWithin(toks []tok, budget *int) ([][]tok, bool) {
 		}
 		out = next
 	}
-	return out, *budget >= 0
+	return out, true
 }
