@@ -1,0 +1,98 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/tackle-dev/tackle/internal/store"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// eventKind is the kind of the events that hold records of calls.
+const eventKind = "call"
+
+// Log stores records of calls and keeps the read-state of the sessions that this process works in. It is safe for
+// concurrent use; several processes may share the store.
+type Log struct {
+	events store.Events
+	mu     sync.Mutex
+	states map[string]*ReadState
+}
+
+// NewLog returns a log over a store.
+func NewLog(events store.Events) *Log { return &Log{events: events, states: map[string]*ReadState{}} }
+
+// Record stores a record. It has happened when Record returns nil.
+func (l *Log) Record(ctx context.Context, rec *Record) error {
+	ev, err := eventOf(rec)
+	if err != nil {
+		return err
+	}
+	_, err = l.events.Append(ctx, ev)
+	return err
+}
+
+// eventOf returns the event of a record. The key makes a repeated append of one phase of one call harmless.
+func eventOf(rec *Record) (store.Event, error) {
+	if rec.Session == "" {
+		rec.Session = Unnamed
+	}
+	if !json.Valid(rec.Raw) { // what the model wrote may be broken JSON; it is kept as a string then
+		b, err := json.Marshal(string(rec.Raw))
+		if err != nil {
+			return store.Event{}, err
+		}
+		rec.Raw = b
+	}
+	body, err := json.Marshal(rec)
+	if err != nil {
+		return store.Event{}, fmt.Errorf("record of call %s: %w", rec.Call, err)
+	}
+	return store.Event{Session: rec.Session, At: rec.At, Kind: eventKind, Key: rec.Call + "/" + string(rec.Phase), Body: body}, nil
+}
+
+// Calls returns the records of a session, oldest first.
+func (l *Log) Calls(ctx context.Context, session string) ([]Record, error) {
+	evs, err := l.events.Read(ctx, session, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []Record
+	for _, ev := range evs {
+		if ev.Kind != eventKind {
+			continue
+		}
+		var rec Record
+		if err := json.Unmarshal(ev.Body, &rec); err != nil {
+			return nil, fmt.Errorf("session %s, event %d: %w", session, ev.Seq, err)
+		}
+		out = append(out, rec)
+	}
+	return out, nil
+}
+
+// ReadState returns the read-state of a session. The first use in this process folds it from the stored calls, so that
+// what an earlier process read stays read.
+func (l *Log) ReadState(ctx context.Context, session string) (tool.ReadState, error) {
+	if rs, ok := handedOver(ctx); ok {
+		return rs, nil
+	}
+	if session == "" {
+		session = Unnamed
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if rs, ok := l.states[session]; ok {
+		return rs, nil
+	}
+	recs, err := l.Calls(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	rs := &ReadState{}
+	rs.Hydrate(recs)
+	l.states[session] = rs
+	return rs, nil
+}

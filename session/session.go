@@ -1,0 +1,79 @@
+// Package session keeps what a session did and knows: its calls, as events that outlive the process, and the state that
+// follows from them, which can always be folded from the events again.
+//
+// [Log] is the durable form; [Memory] is for programs that keep nothing.
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/internal/content"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// Unnamed is the session of calls that name none.
+const Unnamed = "unnamed"
+
+// Phase says when a record of a call was made.
+type Phase string
+
+// Start is recorded before a call with an effect other than reading runs, so that after a crash it is known that it may
+// have run; End is recorded for every call, before its result is shown to anybody.
+const (
+	Start Phase = "start"
+	End   Phase = "end"
+)
+
+// Record is one record of a tool call. Secrets of the environment are masked before it is made.
+type Record struct {
+	Phase   Phase           `json:"phase"`
+	Call    string          `json:"call"`
+	Tool    string          `json:"tool"`
+	Session string          `json:"session"`
+	Message string          `json:"message,omitempty"`
+	Mode    string          `json:"mode,omitempty"`
+	Model   string          `json:"model,omitempty"`
+	Dir     string          `json:"dir,omitempty"`
+	Raw     json.RawMessage `json:"raw,omitempty"`  // the arguments as the model wrote them, when they are JSON
+	Args    json.RawMessage `json:"args,omitempty"` // after hooks and repair
+	Intent  *tool.Intent    `json:"intent,omitempty"`
+	// Decision is what let the call run or refused it; nil for a call that failed before it was decided.
+	Decision *tool.Decision `json:"decision,omitempty"`
+	Result   *Outcome       `json:"result,omitempty"` // End only
+	Marks    []Mark         `json:"marks,omitempty"`  // changes of the read-state, in order
+	At       time.Time      `json:"at"`
+}
+
+// Outcome is a result as it is stored: what the model saw, without the bytes of media, and what people see.
+type Outcome struct {
+	Parts  []content.Part  `json:"parts,omitempty"`
+	Data   json.RawMessage `json:"data,omitempty"`
+	Err    *tool.Error     `json:"error,omitempty"`
+	Denied bool            `json:"denied,omitempty"`
+	Meta   tool.Meta       `json:"meta"`
+}
+
+// Mark is one change of the read-state; the zero digest forgets the key.
+type Mark struct {
+	Key    string        `json:"key"`
+	Digest change.Digest `json:"digest"`
+}
+
+// OutcomeOf returns the stored form of a result. Data that cannot be written as JSON is left out.
+func OutcomeOf(res *tool.Result) *Outcome {
+	o := &Outcome{Err: res.Err, Denied: res.Denied != nil, Meta: res.Meta}
+	for _, p := range res.Parts {
+		if len(p.Data) > 0 {
+			p.Size, p.Data = int64(len(p.Data)), nil
+		}
+		o.Parts = append(o.Parts, p)
+	}
+	if res.Data != nil {
+		if b, err := json.Marshal(res.Data); err == nil {
+			o.Data = b
+		}
+	}
+	return o
+}
