@@ -1,0 +1,57 @@
+# tackle: gear for agents. `make run` serves this folder's tools to MCP clients, `make test` proves everything;
+# both install what they need. Everything else is a part of these two.
+
+SHELL   := /bin/bash
+GO      ?= go
+BIN     := bin/tackle
+SHARED  ?= ../shared
+FUZZ    ?= 10s
+ROOT    ?= .
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+.PHONY: run build test check unit race vet fuzz suites clients kill bench deps golden clean
+
+run: deps build ## serve ROOT (default: this folder) to MCP clients over stdio, after saying how to connect
+	@$(BIN) mcp --root '$(ROOT)' --hello
+
+build: ## bin/tackle
+	@$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/tackle
+
+test: deps check race suites fuzz clients ## everything that CI runs
+
+check: vet unit ## format, vet, staticcheck, import rules, unit tests: under three minutes
+
+vet:
+	@bad=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); test -z "$$bad" || { echo "gofmt would change: $$bad"; exit 1; }
+	@$(GO) vet ./...
+	@for os in linux darwin windows; do GOOS=$$os $(GO) vet ./cmd/tackle ./host/... ./tool/... ./toolbox/... . || exit 1; done
+	@$(GO) tool staticcheck ./...
+
+unit:
+	@$(GO) test ./...
+
+race:
+	@$(GO) test -race -timeout 15m ./...
+
+suites: ## the test data of other projects, where SHARED holds it
+	@if test -d '$(SHARED)/suites'; then \
+		TACKLE_SHARED="$$(cd '$(SHARED)' && pwd)" $(GO) test -count=1 -v ./tests/suites ./glob | grep -v -e '^=== ' -e '^    --- PASS' ; test $${PIPESTATUS[0]} -eq 0; \
+	else echo 'suites: $(SHARED)/suites is not here, so the suites of other projects do not run'; fi
+
+fuzz: ## every fuzz target for FUZZ
+	@scripts/fuzz.sh $(FUZZ)
+
+clients: build ## real MCP clients from npm against bin/tackle
+	@scripts/clients.sh
+
+bench: ## benchmarks of the packages, and whole processes beside their peers
+	@$(GO) test -run '^$$' -bench . -benchmem ./...
+
+deps:
+	@scripts/deps.sh
+
+golden: ## rewrite golden files from what the code does now; read the diff before you commit it
+	@$(GO) test ./... -update
+
+clean:
+	@rm -rf bin dist .bench

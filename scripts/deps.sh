@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs what building and testing need and is not here yet: Debian packages and Go modules.
+# npm packages are installed by the scripts that use them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+need=()
+have() { command -v "$1" >/dev/null 2>&1; }
+have git || need+=(git)
+have patch || need+=(patch)
+have setfattr || need+=(attr)
+have setfacl || need+=(acl)
+have node || need+=(nodejs)
+have npm || need+=(npm)
+have gcc || need+=(gcc libc6-dev) # the race detector links with it
+
+if [ ${#need[@]} -gt 0 ]; then
+  if ! have apt-get; then
+    echo "deps: please install ${need[*]} with this system's package manager, then run again" >&2
+    exit 1
+  fi
+  sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+  echo "deps: installing ${need[*]}" >&2
+  $sudo apt-get update -qq
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${need[@]}" >/dev/null
+fi
+
+if ! have go; then
+  echo "deps: Go is missing; install the version that go.mod names from https://go.dev/dl/" >&2
+  exit 1
+fi
+go mod download
