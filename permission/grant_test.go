@@ -1,0 +1,138 @@
+package permission
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// P1, P8: a grant answers an ask, within its scope, and never lifts a deny; a guard takes only a person's exact grant.
+func TestP1_Grants(t *testing.T) {
+	const session = "s1"
+	ask := on("edit", tool.Write, resolve("/srv/out/a", nil))
+	guarded := on("edit", tool.Write, resolve(".git/config", nil))
+	denied := on("edit", tool.Write, resolve("no/a", nil))
+	sealed := *guarded
+	sealed.Seal()
+	at := time.Unix(1000, 0) // the gate's clock
+	tests := []struct {
+		name  string
+		grant Grant
+		in    *tool.Intent
+		r     Request
+		want  tool.Verdict
+	}{
+		{"none of the kind", Grant{Permission: "grep", Target: "/srv/out/a", Scope: ThisProject}, ask, Request{}, tool.Ask},
+		{"target", Grant{Permission: "edit", Target: "/srv/out/a", Scope: ThisProject}, ask, Request{}, tool.Allow},
+		{"another target", Grant{Permission: "edit", Target: "/srv/out/b", Scope: ThisProject}, ask, Request{}, tool.Ask},
+		{"pattern", Grant{Permission: "edit", Pattern: "/srv/out/*", Scope: ThisProject}, ask, Request{}, tool.Allow},
+		{"session", Grant{Permission: "edit", Pattern: "/srv/out/*", Scope: ThisSession, Session: session}, ask, Request{Session: session}, tool.Allow},
+		{"another session (POL-020)", Grant{Permission: "edit", Pattern: "/srv/out/*", Scope: ThisSession, Session: session}, ask, Request{Session: "s2"}, tool.Ask},
+		{"turn", Grant{Permission: "edit", Pattern: "/srv/out/*", Scope: ThisTurn, Session: session, Turn: "t1"}, ask, Request{Session: session, Turn: "t1"}, tool.Allow},
+		{"another turn", Grant{Permission: "edit", Pattern: "/srv/out/*", Scope: ThisTurn, Session: session, Turn: "t1"}, ask, Request{Session: session, Turn: "t2"}, tool.Ask},
+		{"not yet expired", Grant{Permission: "edit", Pattern: "/srv/out/*", Scope: ThisProject, Expires: at.Add(1)}, ask, Request{}, tool.Allow},
+		{"expired (POL-020)", Grant{Permission: "edit", Pattern: "/srv/out/*", Scope: ThisProject, Expires: at}, ask, Request{}, tool.Ask},
+		{"a pattern does not answer a guard", Grant{Permission: "edit", Pattern: ".git/*", Scope: ThisProject, Person: "ann"}, guarded, Request{}, tool.Ask},
+		{"a program does not answer a guard", Grant{Permission: "edit", Target: root + "/.git/config", Scope: ThisProject}, guarded, Request{}, tool.Ask},
+		{"a person's exact grant answers a guard", Grant{Permission: "edit", Target: root + "/.git/config", Scope: ThisProject, Person: "ann"}, guarded, Request{}, tool.Allow},
+		{"a person's fingerprint answers a guard", Grant{Fingerprint: sealed.Fingerprint, Scope: ThisProject, Person: "ann"}, guarded, Request{}, tool.Allow},
+		{"another fingerprint (POL-020)", Grant{Fingerprint: strings.Repeat("0", 64), Scope: ThisProject, Person: "ann"}, guarded, Request{}, tool.Ask},
+		{"a deny stays", Grant{Permission: "edit", Target: root + "/no/a", Scope: ThisProject, Person: "ann"}, denied, Request{}, tool.Deny},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := gate(t, Options{Layers: user(t, "deny edit no/**")})
+			if err := g.Grant(tt.grant); err != nil {
+				t.Fatal(err)
+			}
+			tt.r.Intent = tt.in
+			if d := decide(t, g, tt.r); d.Verdict != tt.want {
+				t.Errorf("got %s by %s (%s), want %s", d.Verdict, d.By, d.Reason, tt.want)
+			}
+		})
+	}
+}
+
+// POL-020: a grant for one decision leads to one allow, whoever is faster, and a refused call does not use it up.
+func TestP8_OnceIsOnce(t *testing.T) {
+	in := on("edit", tool.Write, resolve("/srv/a", nil))
+	two := on("edit", tool.Write, resolve("/srv/a", nil), resolve("/srv/b", nil))
+	var set Grants
+	parent := gate(t, Options{Grants: &set})
+	g := parent.Narrow(gate(t, Options{Grants: &set}))
+	if err := g.Grant(Grant{Permission: "edit", Target: "/srv/a", Scope: Once, Session: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if d := decide(t, g, Request{Intent: two, Session: "s"}); d.Verdict != tool.Ask {
+		t.Fatalf("one of two targets is granted: got %s", d.Verdict)
+	}
+	if v := g.Screen(Request{Intent: in, Session: "s"})(in.Targets[0]); v != tool.Allow {
+		t.Fatalf("screen: got %s", v)
+	}
+	var allowed atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if d, err := g.Decide(t.Context(), Request{Intent: in, Session: "s"}); err == nil && d.Verdict == tool.Allow {
+				allowed.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if n := allowed.Load(); n != 1 {
+		t.Errorf("%d decisions were allowed by one grant", n)
+	}
+}
+
+func TestGrants_Keeping(t *testing.T) {
+	g := gate(t, Options{})
+	for _, gr := range []Grant{
+		{ID: "turn", Permission: "edit", Target: "/a", Scope: ThisTurn, Session: "s", Turn: "t"},
+		{ID: "session", Permission: "edit", Target: "/a", Scope: ThisSession, Session: "s"},
+		{ID: "other", Permission: "edit", Target: "/a", Scope: ThisSession, Session: "o"},
+		{Permission: "edit", Target: "/a", Scope: ThisProject, Expires: time.Unix(2000, 0)},
+	} {
+		if err := g.Grant(gr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids := func(now time.Time) string {
+		var out []string
+		for _, gr := range g.Grants().List(now) {
+			out = append(out, gr.ID)
+		}
+		return strings.Join(out, " ")
+	}
+	now := time.Unix(1000, 0)
+	if got := ids(now); got != "turn session other g1" {
+		t.Errorf("all: %s", got)
+	}
+	g.Grants().EndTurn("s", "t")
+	if got := ids(now); got != "session other g1" {
+		t.Errorf("after the turn: %s", got)
+	}
+	g.Grants().EndSession("s")
+	if got := ids(now); got != "other g1" {
+		t.Errorf("after the session: %s", got)
+	}
+	if !g.Grants().Revoke("other") || g.Grants().Revoke("other") {
+		t.Error("Revoke does not tell what was there")
+	}
+	if got := ids(time.Unix(2000, 0)); got != "" {
+		t.Errorf("after expiry: %s", got)
+	}
+	for _, bad := range []Grant{
+		{}, {Permission: "edit", Target: "/a", Pattern: "b", Scope: ThisProject}, {Target: "/a", Scope: ThisProject},
+		{Permission: "edit", Pattern: "*", Scope: ThisProject}, {Permission: "edit", Pattern: "a[", Scope: ThisProject},
+		{Permission: "edit", Target: "/a"}, {Permission: "edit", Target: "/a", Scope: ThisSession}, {Permission: "edit", Target: "/a", Scope: ThisTurn, Session: "s"},
+		{Permission: "edit", Target: "/a", Scope: Once},
+	} {
+		if g.Grant(bad) == nil {
+			t.Errorf("accepted: %+v", bad)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package permission
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// A subject is one thing that is judged: a target of the intent, a path of its changes that no target names, or an effect
+// that comes without any target.
+type subject struct {
+	target tool.Target
+	forms  [2]form // the spellings of a path; only those below n count
+	// classes are parallel to forms; what is not a path has one class and no form.
+	classes [2]Class
+	n       int
+	// alike says that the two forms are one place: they differ by a link above the workspace root, which is the person's
+	// own. Then one match is enough for every action.
+	alike bool
+	// tree says that a directory is renamed, with everything below it.
+	tree bool
+	// problem is why the target cannot be judged; then it is at least asked for.
+	problem string
+}
+
+// A form is one spelling of a path, prepared for matching.
+type form struct {
+	native string // absolute, as the host writes it
+	abs    string // absolute with slashes, without the one in front
+	rel    string // relative to the workspace root; only where inside
+	fabs   string // folded
+	frel   string
+	inside bool
+
+	artifact, state, config bool
+	protected, secret       string // the name that was recognised, or ""
+}
+
+// isPath reports whether the subject has paths to match.
+func (s *subject) isPath() bool { return s.target.Kind == tool.PathTarget && s.n > 0 }
+
+// secret reports whether a spelling is a file of credentials.
+func (s *subject) secret() bool { return s.forms[0].secret != "" || s.forms[1].secret != "" }
+
+// name returns what a person or model calls the subject.
+func (s *subject) name() string {
+	if s.target.Path != nil && s.target.Path.Given != "" {
+		return s.target.Path.Given
+	}
+	return s.target.Value
+}
+
+// subjects lists everything that an intent touches. It is never empty: an intent without targets is judged by its
+// effects.
+func (j *judge) subjects(in *tool.Intent) []subject {
+	out := make([]subject, 0, len(in.Targets)+len(in.MayCreate)+1)
+	for i := range in.Targets {
+		out = append(out, j.subject(in.Targets[i]))
+	}
+	written := func(path string) bool {
+		return slices.ContainsFunc(out, func(s subject) bool {
+			return s.target.Kind == tool.PathTarget && s.target.Effect == tool.Write && s.target.Value == path
+		})
+	}
+	add := func(path string) {
+		if !written(path) {
+			out = append(out, j.subject(tool.Target{Kind: tool.PathTarget, Effect: tool.Write, Value: path}))
+		}
+	}
+	for _, path := range in.MayCreate {
+		add(path)
+	}
+	if in.Changes != nil {
+		j.addChanges(in.Changes, add)
+		for i := range in.Changes.Ops {
+			op := &in.Changes.Ops[i]
+			if op.Kind != change.Move || op.Before.Type != change.Dir {
+				continue
+			}
+			for k := range out {
+				if out[k].target.Value == op.Path {
+					out[k].tree = true
+				}
+			}
+		}
+	}
+	for _, e := range in.Effects {
+		if !covered(out, e) {
+			out = append(out, j.subject(tool.Target{Effect: e}))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, j.subject(tool.Target{Effect: tool.Read}))
+	}
+	return out
+}
+
+// addChanges adds the paths that a changeset writes, whatever the targets say: the set is what will happen. A directory
+// that is made only to hold another path of the set goes with that path.
+func (j *judge) addChanges(set *change.Set, add func(string)) {
+	for i := range set.Ops {
+		op := &set.Ops[i]
+		if op.Kind == change.Mkdir && slices.ContainsFunc(set.Ops, func(o change.Op) bool {
+			made := o.Path
+			if o.Kind == change.Move {
+				made = o.To
+			}
+			return o.Kind != change.Delete && made != op.Path && below(made, op.Path)
+		}) {
+			continue
+		}
+		add(op.Path)
+		if op.Kind == change.Move {
+			add(op.To)
+		}
+	}
+}
+
+// covered reports whether some target already carries the effect.
+func covered(subjects []subject, e tool.Effect) bool {
+	return slices.ContainsFunc(subjects, func(s subject) bool {
+		switch s.target.Kind {
+		case tool.ToolTarget:
+			return true
+		case tool.URLTarget:
+			return e == tool.Network || s.target.Effect == e
+		case tool.CommandTarget:
+			return e == tool.Execute || s.target.Effect == e
+		}
+		return s.target.Effect == e
+	})
+}
+
+func (j *judge) subject(t tool.Target) subject {
+	s := subject{target: t}
+	if t.Kind != tool.PathTarget {
+		s.classes[0] = j.classOther(&t)
+		s.n = 1
+		return s
+	}
+	if !filepath.IsAbs(t.Value) {
+		s.problem = "its path is not absolute"
+		s.classes[0], s.n = j.classOther(&tool.Target{Effect: t.Effect}), 1
+		s.target.Kind = "" // it has no form to match
+		return s
+	}
+	var p host.Path
+	switch {
+	case t.Path != nil && t.Path.Real == t.Value:
+		p = *t.Path
+	case t.Path != nil:
+		s.problem = "its path and its value differ"
+		fallthrough
+	default:
+		p = j.locate(t.Value)
+	}
+	s.forms[0], s.n = j.form(p.Real, p.Rel, p.Inside(), t.Effect), 1
+	if p.Abs != p.Real && p.Abs != "" {
+		given := j.locate(p.Abs)
+		if !given.Inside() && p.Inside() && !p.Link {
+			given.Root, given.Rel, s.alike = p.Root, p.Rel, true
+		}
+		s.forms[1], s.n = j.form(p.Abs, given.Rel, given.Inside(), t.Effect), 2
+	}
+	for i := range s.n {
+		s.classes[i] = j.classPath(&s.forms[i], t.Effect)
+	}
+	if s.alike {
+		s.classes[1] = s.classes[0]
+	}
+	return s
+}
+
+func (j *judge) form(native, rel string, inside bool, e tool.Effect) form {
+	slash := filepath.ToSlash(native)
+	f := form{native: native, abs: strings.TrimPrefix(slash, "/"), inside: inside}
+	folded := fold(slash)
+	f.fabs = strings.TrimPrefix(folded, "/")
+	names := f.fabs
+	if inside {
+		f.rel, f.frel = rel, fold(rel)
+		names = f.frel
+	}
+	f.state = belowAny(folded, j.state)
+	f.artifact = j.facts.Artifacts != "" && below(native, j.facts.Artifacts)
+	f.secret = j.secret.find(names)
+	if f.secret == "" && !inside && procSecret(slash) {
+		f.secret = "/proc"
+	}
+	if e != tool.Read {
+		f.protected = j.protected.find(names)
+		f.config = belowAny(folded, j.config) || hasComponent(names, ".tackle")
+	}
+	return f
+}
+
+// hasComponent reports whether a folded path has the component, in any spelling.
+func hasComponent(path, name string) bool {
+	if !strings.Contains(path, name) {
+		return false
+	}
+	for c := range strings.SplitSeq(path, "/") {
+		if foldName(c) == name {
+			return true
+		}
+	}
+	return false
+}
