@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/tool"
 )
@@ -17,21 +20,81 @@ const eventKind = "call"
 // concurrent use; several processes may share the store.
 type Log struct {
 	events store.Events
+	ledger *ledger.Ledger
 	mu     sync.Mutex
 	states map[string]*ReadState
 }
 
-// NewLog returns a log over a store.
-func NewLog(events store.Events) *Log { return &Log{events: events, states: map[string]*ReadState{}} }
+// NewLog returns a log over a store. What is recorded goes into the store's ledger too, in the same transaction.
+func NewLog(events store.Events) *Log {
+	return &Log{events: events, ledger: ledger.New(events, nil), states: map[string]*ReadState{}}
+}
 
-// Record stores a record. It has happened when Record returns nil.
+// Record stores a record with its ledger entry, both or none. It has happened when Record returns nil.
 func (l *Log) Record(ctx context.Context, rec *Record) error {
 	ev, err := eventOf(rec)
 	if err != nil {
 		return err
 	}
-	_, err = l.events.Append(ctx, ev)
+	_, _, err = l.ledger.AppendWith(ctx, []store.Event{ev}, entryOf(rec))
 	return err
+}
+
+// entryOf returns what the ledger keeps of a record: names and digests, no contents. A call that only read, or was
+// refused, has one entry; any other has one for the decision before it ran and one for what ran.
+func entryOf(rec *Record) ledger.Entry {
+	e := ledger.Entry{Kind: ledger.Ran, At: rec.At, Session: rec.Session, Call: rec.Call, Tool: rec.Tool, Point: 1}
+	if d := rec.Decision; d != nil {
+		e.Decision, e.By, e.Reason = d.Verdict.String(), d.By, d.Reason
+	}
+	if in := rec.Intent; in != nil {
+		e.Fingerprint = in.Fingerprint
+		for _, f := range in.Effects {
+			e.Effects = append(e.Effects, string(f))
+		}
+		for _, t := range in.Targets {
+			e.Targets = append(e.Targets, t.Value)
+		}
+	}
+	o := rec.Result
+	switch {
+	case rec.Phase == Start:
+		e.Kind = ledger.Decision
+		return e
+	case o == nil:
+		return e
+	case o.Denied:
+		e.Kind = ledger.Decision
+	}
+	e.Outcome = "ok"
+	if o.Err != nil {
+		e.Outcome = string(o.Err.Code)
+	}
+	if tx := o.Meta.Transaction; len(tx) > 0 {
+		e.Tx = strings.Join(tx, " ")
+		e.Files = filesOf(rec.Intent.Changes)
+	}
+	return e
+}
+
+func filesOf(set *change.Set) []ledger.File {
+	if set.Empty() {
+		return nil
+	}
+	digest := func(s change.State) string {
+		if s.Type != change.File {
+			return ""
+		}
+		return s.Blob.Digest().String()
+	}
+	var out []ledger.File
+	for _, op := range set.Ops {
+		out = append(out, ledger.File{Path: op.Path, Before: digest(op.Before), After: digest(op.After)})
+		if op.Kind == change.Move {
+			out = append(out, ledger.File{Path: op.To, After: digest(op.Before)})
+		}
+	}
+	return out
 }
 
 // eventOf returns the event of a record. The key makes a repeated append of one phase of one call harmless.

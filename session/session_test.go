@@ -1,0 +1,132 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/internal/ledger"
+	"github.com/tackle-dev/tackle/internal/store"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+func record(call string, marks ...Mark) *Record {
+	return &Record{Phase: End, Call: call, Tool: "read_file", Session: "s1", Raw: json.RawMessage(`{"path":"a"}`), Args: json.RawMessage(`{"path":"a"}`),
+		Decision: &tool.Decision{By: "posture guarded"}, Intent: &tool.Intent{Effects: []tool.Effect{tool.Read}, Targets: []tool.Target{{Kind: tool.PathTarget, Value: "/w/a"}}},
+		Result: &Outcome{}, Marks: marks, At: time.Unix(1, 0)}
+}
+
+// F9: read-state survives the process; hydration fills only what is missing.
+func TestF9_ReadStateIsFoldedFromCalls(t *testing.T) {
+	st := &store.Memory{}
+	one, two := change.Sum([]byte("1")), change.Sum([]byte("2"))
+	first := NewLog(st)
+	for _, r := range []*Record{
+		record("c1", Mark{"/w/a", one}, Mark{"/w/b", one}, Mark{"/w/gone", one}),
+		record("c2", Mark{"/w/a", two}, Mark{"/w/gone", change.Digest{}}),
+	} {
+		if err := first.Record(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rs, err := NewLog(st).ReadState(t.Context(), "s1") // another process
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]change.Digest{"/w/a": two, "/w/b": one, "/w/gone": {}} {
+		got, ok := rs.Seen(key)
+		if got != want || ok != (want != change.Digest{}) {
+			t.Errorf("%s: %v %v, want %v", key, got, ok, want)
+		}
+	}
+	live := &ReadState{}
+	live.Mark("/w/a", change.Sum([]byte("live")))
+	recs, err := first.Calls(t.Context(), "s1")
+	if err != nil || len(recs) != 2 {
+		t.Fatalf("%d records, %v", len(recs), err)
+	}
+	live.Hydrate(recs)
+	if got, _ := live.Seen("/w/a"); got != change.Sum([]byte("live")) {
+		t.Error("hydration replaced what is live")
+	}
+	if live.Len() != 2 {
+		t.Errorf("%d keys", live.Len())
+	}
+}
+
+// A parent's read-state that is handed over wins over the session's own.
+func TestHandedOver(t *testing.T) {
+	parent := &ReadState{}
+	ctx := WithReadState(context.Background(), parent)
+	for name, get := range map[string]func(context.Context, string) (tool.ReadState, error){
+		"log": NewLog(&store.Memory{}).ReadState, "memory": (&Memory{}).ReadState,
+	} {
+		if rs, err := get(ctx, "child"); err != nil || rs != tool.ReadState(parent) {
+			t.Errorf("%s: %v %v", name, rs, err)
+		}
+		a, _ := get(context.Background(), "x")
+		b, _ := get(context.Background(), "x")
+		c, _ := get(context.Background(), "y")
+		if a != b || a == c {
+			t.Errorf("%s: sessions share or lose their state", name)
+		}
+	}
+}
+
+// P11: every record has its ledger entry, and the chain holds.
+func TestP11_Ledger(t *testing.T) {
+	st := &store.Memory{}
+	l := NewLog(st)
+	write := record("c2")
+	write.Phase, write.Result = Start, nil
+	write.Intent = &tool.Intent{Effects: []tool.Effect{tool.Write}, Changes: &change.Set{Ops: []change.Op{change.Create("/w/n", []byte("n"), 0o644)}}}
+	end := *write
+	end.Phase, end.Result = End, &Outcome{Meta: tool.Meta{Transaction: []string{"t1"}}}
+	denied := record("c3")
+	denied.Decision = &tool.Decision{Verdict: tool.Deny, By: "rule user:3"}
+	denied.Result = &Outcome{Denied: true, Err: tool.Errorf(tool.PermissionDenied, "no")}
+	broken := record("c4")
+	broken.Raw = json.RawMessage(`{"path":`)
+	for _, r := range []*Record{record("c1"), write, &end, denied, broken} {
+		if err := l.Record(t.Context(), r); err != nil {
+			t.Fatalf("%s: %v", r.Call, err)
+		}
+	}
+	led := ledger.New(st, nil)
+	if _, err := led.Verify(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var entries []ledger.Entry
+	evs, err := st.Read(t.Context(), ledger.Stream, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range evs {
+		var e ledger.Entry
+		if err := json.Unmarshal(ev.Body, &e); err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	want := []struct {
+		call, decision, outcome string
+		kind                    ledger.Kind
+	}{
+		{"c1", "allow", "ok", ledger.Ran}, {"c2", "allow", "", ledger.Decision}, {"c2", "allow", "ok", ledger.Ran},
+		{"c3", "deny", "PERMISSION_DENIED", ledger.Decision}, {"c4", "allow", "ok", ledger.Ran},
+	}
+	if len(entries) != len(want) {
+		t.Fatalf("%d entries, want %d", len(entries), len(want))
+	}
+	for i, w := range want {
+		e := entries[i]
+		if e.Call != w.call || e.Decision != w.decision || e.Outcome != w.outcome || e.Kind != w.kind {
+			t.Errorf("entry %d: %+v, want %+v", i, e, w)
+		}
+	}
+	if f := entries[2].Files; len(f) != 1 || f[0].Path != "/w/n" || f[0].After != change.Sum([]byte("n")).String() || entries[2].Tx != "t1" {
+		t.Errorf("files %+v, tx %q", f, entries[2].Tx)
+	}
+}
