@@ -1,0 +1,17 @@
+package scan
+
+import "golang.org/x/sys/cpu"
+
+// pairAVX2 returns the least p in [0, n) for which base[p]|m1 == b1 and base[p+d]|m2 == b2, or -1. n must be at least
+// 32, and base must have n+d bytes.
+//
+//go:noescape
+func pairAVX2(base *byte, n, d int, b1, b2, m1, m2 byte) int
+
+// findPair finds a candidate at or after the start of h; see literal. h must have at least n+d bytes.
+func (l *literal) findPair(h []byte, n int) int {
+	if n >= 32 && cpu.X86.HasAVX2 {
+		return pairAVX2(&h[0], n, l.j-l.i, l.b1, l.b2, l.m1, l.m2)
+	}
+	return l.findPairPortable(h, n)
+}
