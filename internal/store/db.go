@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -53,17 +54,13 @@ func NewDB(path string, opt Options) *DB { return &DB{path: path, opt: opt.withD
 // Path returns where the database lies.
 func (d *DB) Path() string { return d.path }
 
-// conn is an open database: one connection that writes and, once something is read, a few that read.
+// conn is an open database: one connection that writes and a few that read, each made when it is first used.
 type conn struct {
-	w                         *sql.DB
-	insert, byKey, set, unset *sql.Stmt // on w
+	w, r   *pool
+	writes atomic.Int64
 
-	r *readers // nil until something is read
-}
-
-type readers struct {
-	db                                     *sql.DB
-	read, last, sessions, get, list, owned *sql.Stmt
+	folding atomic.Bool
+	folder  sync.WaitGroup // the goroutine that folds the log
 }
 
 // Ping opens the database if it is not open yet and says what is wrong with it.
@@ -102,39 +99,10 @@ func (d *DB) connect(ctx context.Context) (_ *conn, err error) {
 	if c.w, err = d.pool(1, ""); err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, c.w); err != nil {
+	if c.r, err = d.pool(4, "&_query_only=1"); err != nil {
 		return nil, err
 	}
-	return c, prepare(ctx, c.w, []statement{
-		{&c.insert, sqlInsert}, {&c.byKey, sqlByKey}, {&c.set, sqlSet}, {&c.unset, sqlUnset},
-	})
-}
-
-// reading returns the part of the open database that reads.
-func (d *DB) reading(ctx context.Context, op string) (*readers, error) {
-	c, err := d.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if c.r != nil {
-		return c.r, nil
-	}
-	db, err := d.pool(4, "&_query_only=1")
-	if err != nil {
-		return nil, d.fail(op, err)
-	}
-	r := &readers{db: db}
-	err = prepare(ctx, db, []statement{
-		{&r.read, sqlRead}, {&r.last, sqlLast}, {&r.sessions, sqlSessions},
-		{&r.get, sqlGet}, {&r.list, sqlList}, {&r.owned, sqlOwned},
-	})
-	if err != nil {
-		return nil, d.fail(op, errors.Join(err, db.Close()))
-	}
-	c.r = r
-	return r, nil
+	return c, migrate(ctx, c.w.DB)
 }
 
 // prepareFile makes the file before SQLite does, so that nobody else can ever read it; SQLite gives its log and shared
@@ -157,7 +125,7 @@ func (d *DB) prepareFile() error {
 	return f.Close()
 }
 
-func (d *DB) pool(size int, more string) (*sql.DB, error) {
+func (d *DB) pool(size int, more string) (*pool, error) {
 	abs, err := filepath.Abs(d.path)
 	if err != nil {
 		return nil, err
@@ -170,41 +138,71 @@ func (d *DB) pool(size int, more string) (*sql.DB, error) {
 	if d.opt.Durable {
 		sync = "FULL"
 	}
-	dsn := fmt.Sprintf("%s?_busy_timeout=%d&_synchronous=%s&_txlock=immediate&_error_rc=1%s",
+	dsn := fmt.Sprintf("%s?_busy_timeout=%d&_synchronous=%s&_txlock=immediate&_error_rc=1&_pragma=wal_autocheckpoint(0)%s",
 		(&url.URL{Scheme: "file", Path: p}).String(), d.opt.Busy.Milliseconds(), sync, more)
 	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	pool := sql.OpenDB(connector)
-	pool.SetMaxOpenConns(size)
-	pool.SetMaxIdleConns(size)
-	return pool, nil
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return &pool{DB: db}, nil
 }
 
-type statement struct {
-	stmt **sql.Stmt
-	sql  string
+// pool is a set of connections and the statements that were prepared on it.
+type pool struct {
+	*sql.DB
+	mu    sync.Mutex
+	stmts map[any]*sql.Stmt
 }
 
-func prepare(ctx context.Context, db *sql.DB, list []statement) error {
-	for _, s := range list {
-		st, err := db.PrepareContext(ctx, s.sql)
-		if err != nil {
-			return err
-		}
-		*s.stmt = st
+// stmt returns a prepared statement, given by its text or, as a number of events, by [sqlBatch].
+func (p *pool) stmt(ctx context.Context, key any) (*sql.Stmt, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if st := p.stmts[key]; st != nil {
+		return st, nil
 	}
-	return nil
+	text, ok := key.(string)
+	if !ok {
+		text = sqlBatch(key.(int))
+	}
+	st, err := p.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	if p.stmts == nil {
+		p.stmts = map[any]*sql.Stmt{}
+	}
+	p.stmts[key] = st
+	return st, nil
+}
+
+func (p *pool) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	st, err := p.stmt(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}
+
+// row runs a query for at most one row; sql.ErrNoRows says that there is none.
+func (p *pool) row(ctx context.Context, text string, args []any, dest ...any) error {
+	st, err := p.stmt(ctx, text)
+	if err != nil {
+		return err
+	}
+	return st.QueryRowContext(ctx, args...).Scan(dest...)
 }
 
 func (c *conn) close() error {
+	c.folder.Wait()
 	var errs []error
-	if c.r != nil {
-		errs = append(errs, c.r.db.Close())
-	}
-	if c.w != nil {
-		errs = append(errs, c.w.Close()) // last: it folds the log into the file
+	for _, p := range []*pool{c.r, c.w} { // the writer last: it folds the log into the file
+		if p != nil {
+			errs = append(errs, p.Close())
+		}
 	}
 	return errors.Join(errs...)
 }

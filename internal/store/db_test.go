@@ -279,3 +279,33 @@ func TestSweepRemovesOldTemporaryFiles(t *testing.T) {
 		t.Error("a young file was removed")
 	}
 }
+
+// The log is folded beside the appends, also where one process writes too little to do it alone.
+func TestLogStaysBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tackle.db")
+	idle := NewDB(path, Options{}) // keeps the log alive, as a server does
+	defer idle.Close()
+	mustAppend(t, idle, note("s"))
+	body := []byte(`"` + strings.Repeat("x", 50000) + `"`)
+	var largest int64
+	written := 0
+	for range 40 {
+		d := NewDB(path, Options{})
+		for range 25 {
+			mustAppend(t, d, Event{Session: "s", Kind: "k", Body: body})
+			written += len(body)
+		}
+		if err := d.Close(); err != nil { // waits for its fold
+			t.Fatal(err)
+		}
+		if fi, err := os.Stat(path + "-wal"); err == nil {
+			largest = max(largest, fi.Size())
+		}
+	}
+	if largest < foldAt || largest > foldAt+4<<20 {
+		t.Errorf("%d bytes written, the log grew to %d, want about %d", written, largest, foldAt)
+	}
+	if n, err := idle.Last(t.Context(), "s"); n != 1001 || err != nil {
+		t.Errorf("%d events, %v", n, err)
+	}
+}

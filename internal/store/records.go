@@ -28,7 +28,7 @@ func (d *DB) Set(ctx context.Context, recs ...Record) error {
 	if err != nil || len(recs) == 0 {
 		return err
 	}
-	return d.write(ctx, "set a record in", func(c *conn) *sql.Stmt { return c.set }, len(recs), func(i int) []any {
+	return d.write(ctx, "set a record in", sqlSet, len(recs), func(i int) []any {
 		r := recs[i]
 		return []any{r.Space, r.Key, r.Owner, r.At.UnixMicro(), string(r.Body)}
 	})
@@ -39,13 +39,13 @@ func (d *DB) Unset(ctx context.Context, space string, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	return d.write(ctx, "remove a record from", func(c *conn) *sql.Stmt { return c.unset }, len(keys), func(i int) []any {
+	return d.write(ctx, "remove a record from", sqlUnset, len(keys), func(i int) []any {
 		return []any{space, keys[i]}
 	})
 }
 
 // write runs one statement n times, all or none.
-func (d *DB) write(ctx context.Context, op string, pick func(*conn) *sql.Stmt, n int, args func(i int) []any) error {
+func (d *DB) write(ctx context.Context, op string, text string, n int, args func(i int) []any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -54,11 +54,15 @@ func (d *DB) write(ctx context.Context, op string, pick func(*conn) *sql.Stmt, n
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
+	stmt, err := c.w.stmt(ctx, text)
+	if err != nil {
+		return d.fail(op, err)
+	}
 	if n == 1 {
-		_, err = pick(c).ExecContext(ctx, args(0)...)
+		_, err = stmt.ExecContext(ctx, args(0)...)
 	} else {
-		err = inTx(ctx, c.w, func(tx *sql.Tx) error {
-			stmt := tx.StmtContext(ctx, pick(c))
+		err = inTx(ctx, c.w.DB, func(tx *sql.Tx) error {
+			stmt := tx.StmtContext(ctx, stmt)
 			for i := range n {
 				if _, err := stmt.ExecContext(ctx, args(i)...); err != nil {
 					return err
@@ -70,18 +74,19 @@ func (d *DB) write(ctx context.Context, op string, pick func(*conn) *sql.Stmt, n
 	if err != nil {
 		return d.fail(op, err)
 	}
+	d.wrote(c)
 	return nil
 }
 
 // Get implements [Records].
 func (d *DB) Get(ctx context.Context, space, key string) (Record, error) {
-	rd, err := d.reading(ctx, "read a record of")
+	c, err := d.open(ctx)
 	if err != nil {
 		return Record{}, err
 	}
 	r := Record{Space: space, Key: key}
 	var at int64
-	err = rd.get.QueryRowContext(ctx, space, key).Scan(&r.Owner, &at, (*[]byte)(&r.Body))
+	err = c.r.row(ctx, sqlGet, []any{space, key}, &r.Owner, &at, (*[]byte)(&r.Body))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Record{}, noRecord(space, key)
@@ -98,15 +103,15 @@ func noRecord(space, key string) error {
 
 // List implements [Records].
 func (d *DB) List(ctx context.Context, space string, q RecordQuery) ([]Record, error) {
-	rd, err := d.reading(ctx, "list records of")
+	c, err := d.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	stmt, args := rd.list, []any{space, q.Prefix, q.Prefix + "\U0010FFFF"}
+	text, args := sqlList, []any{space, q.Prefix, q.Prefix + "\U0010FFFF"}
 	if q.Owner != "" {
-		stmt, args = rd.owned, append(args, q.Owner)
+		text, args = sqlOwned, append(args, q.Owner)
 	}
-	rows, err := stmt.QueryContext(ctx, args...)
+	rows, err := c.r.query(ctx, text, args...)
 	if err != nil {
 		return nil, d.fail("list records of", err)
 	}
