@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
+	"text/template"
 
 	"github.com/tackle-dev/tackle/schema"
 )
@@ -64,4 +66,22 @@ func complete(d *Definition) error {
 		return fmt.Errorf("tool %s: its example is not JSON: %s", d.Name, d.Example)
 	}
 	return nil
+}
+
+// Describe fills the limits of a tool into its description: text is a text/template (usually an embedded .md file),
+// data the struct or map that holds the very constants that the tool enforces. Newlines inside a paragraph are joined.
+// It panics on a template that does not fit, which is a mistake of the program.
+func Describe(text string, data any) string {
+	t := template.Must(template.New("description").Option("missingkey=error").Parse(text))
+	var b strings.Builder
+	if err := t.Execute(&b, data); err != nil {
+		panic(err)
+	}
+	paragraphs := strings.Split(strings.TrimSpace(b.String()), "\n\n")
+	for i, p := range paragraphs {
+		if !strings.HasPrefix(p, "- ") && !strings.Contains(p, "\n- ") {
+			paragraphs[i] = strings.Join(strings.Fields(p), " ")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
 }

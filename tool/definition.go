@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/tackle-dev/tackle/internal/clip"
+	"github.com/tackle-dev/tackle/schema"
 )
 
 // Tool is something that a model can call. Implementations are safe for concurrent use.
@@ -35,13 +38,16 @@ type Definition struct {
 	Credential string
 	// Models limits the tool to models that match; nil means all. It is the first layer of visibility (P3).
 	Models func(model string) bool
+	// Lenient names array parameters whose elements the tool judges one by one: the road does not validate them, so that
+	// one malformed element does not fail the call.
+	Lenient []string
 	// SelfGated says that the tool's own pipeline asks the gate (T2, dev tools); the road then adds no decision.
 	SelfGated bool
 	// Timeout bounds one run; 0 means the toolbox default.
 	Timeout time.Duration
 	// Rate limits calls; the zero Rate does not.
 	Rate Rate
-	// Bounds replaces the shared output limit for this tool where it is smaller; the zero value does not.
+	// Bounds replaces the shared output limit for this tool; the zero value does not. A face's limit still holds.
 	Bounds  Bounds
 	Version string // default "1"
 	Author  string // default "tackle"
@@ -53,12 +59,7 @@ type Definition struct {
 func (d Definition) Err() error { return d.err }
 
 // Annotations are hints about a tool, in the sense of MCP.
-type Annotations struct {
-	ReadOnly    bool // changes nothing
-	Destructive bool // may remove or overwrite; meaningful only where ReadOnly is false
-	Idempotent  bool // a second identical call changes nothing more
-	OpenWorld   bool // reaches beyond the workspace (network, other services)
-}
+type Annotations = schema.Annotations
 
 // Rate is a token bucket: Calls per Per, with bursts of at most Calls.
 type Rate struct {
@@ -66,23 +67,12 @@ type Rate struct {
 	Per   time.Duration
 }
 
-// Bounds limit what one result shows a model. Both limits hold together; 0 means no such limit.
-type Bounds struct {
-	Lines int
-	Bytes int
-}
+// Bounds limit what one result shows a model; lines and bytes hold together. Zero fields mean the defaults of O1
+// (2000 lines, 50 KB), negative ones no limit.
+type Bounds = clip.Limits
 
-// Min returns the stricter of both for each limit.
-func (b Bounds) Min(o Bounds) Bounds {
-	return Bounds{Lines: minPositive(b.Lines, o.Lines), Bytes: minPositive(b.Bytes, o.Bytes)}
-}
-
-func minPositive(a, b int) int {
-	switch {
-	case a <= 0:
-		return b
-	case b <= 0 || a < b:
-		return a
-	}
-	return b
+// Def returns what a provider is told about the tool.
+func (d Definition) Def() schema.Def {
+	a := d.Annotations
+	return schema.Def{Name: d.Name, Title: d.Title, Description: d.Description, Schema: d.Schema, Annotations: &a}
 }

@@ -60,7 +60,8 @@ type Intent struct {
 	MayCreate  []string        `json:"mayCreate,omitempty"` // exact destinations, never globs
 	Persists   bool            `json:"persists,omitempty"`
 	Engines    []string        `json:"engines,omitempty"`
-	Changes    *change.Set     `json:"-"` // the exact bytes, where they are known
+	Changes    *change.Set     `json:"-"`               // the exact bytes, where they are known
+	Hunks      int             `json:"hunks,omitempty"` // edits or patch hunks that can be approved one by one (P9)
 	// Fingerprint binds an approval to arguments, targets and the hashes of what is replaced and of what replaces it.
 	Fingerprint string `json:"fingerprint,omitempty"`
 }

@@ -39,17 +39,17 @@ type Result struct {
 
 // Meta is what the road and the tool note about a call.
 type Meta struct {
-	Call        string            `json:"call,omitempty"`
-	Tool        string            `json:"tool,omitempty"`
-	Repairs     []string          `json:"repairs,omitempty"`     // T6, one sentence each
-	Decision    *Decision         `json:"decision,omitempty"`    // what let it run, or did not
-	Transaction []string          `json:"transaction,omitempty"` // ids for undo
+	Call        string              `json:"call,omitempty"`
+	Tool        string              `json:"tool,omitempty"`
+	Repairs     []string            `json:"repairs,omitempty"`     // T6, one sentence each
+	Decision    *Decision           `json:"decision,omitempty"`    // what let it run, or did not
+	Transaction []string            `json:"transaction,omitempty"` // ids for undo
 	Changes     []change.FileChange `json:"changes,omitempty"`     // files that really changed
-	Artifact    string            `json:"artifact,omitempty"`    // id of the whole output when the text was cut
-	Truncated   bool              `json:"truncated,omitempty"`
-	Started     time.Time         `json:"started,omitzero"`
-	Duration    time.Duration     `json:"duration,omitempty"` // nanoseconds
-	Values      map[string]any    `json:"values,omitempty"`   // from Runner.Meta
+	Artifact    string              `json:"artifact,omitempty"`    // id of the whole output when the text was cut
+	Truncated   bool                `json:"truncated,omitempty"`
+	Started     time.Time           `json:"started,omitzero"`
+	Duration    time.Duration       `json:"duration,omitempty"` // nanoseconds
+	Values      map[string]any      `json:"values,omitempty"`   // from Runner.Meta
 }
 
 // OK reports whether the call did what it was asked.

@@ -1,0 +1,159 @@
+package toolbox
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// CallAll runs the calls of one turn and returns their results in the order of the requests. Calls run in parallel
+// where their intents allow it (T11): reads together, two calls that touch the same path in the order given when one
+// of them writes it, and an exclusive call (an execution that is not read-only) alone. The results are those of running
+// the calls one by one.
+//
+// How that is kept: a call starts only when every earlier call that it conflicts with has ended. What it conflicts with
+// follows from its intent; a call that waited is planned again, because what it saw may have changed. A call that
+// cannot be planned yet could touch anything: it waits for every earlier call that is not read-only, and every later
+// one of those waits for it.
+//
+// A fault in one call does not stop the others; the first one, in request order, is returned beside the results.
+func (b *Box) CallAll(ctx context.Context, reqs []Request) ([]tool.Result, error) {
+	results := make([]tool.Result, len(reqs))
+	faults := make([]error, len(reqs))
+	if len(reqs) == 1 {
+		results[0], faults[0] = b.Call(ctx, reqs[0])
+		return results, faults[0]
+	}
+	jobs := make([]*job, len(reqs))
+	slots := make(chan struct{}, b.cfg.Parallel)
+	var wg sync.WaitGroup
+	for i := range reqs {
+		j := &job{done: make(chan struct{})}
+		running := unfinished(jobs[:i]) // before planning: what ends meanwhile may have changed what the plan saw
+		p, err := b.Plan(ctx, reqs[i])
+		if err == nil {
+			j.footprint = footprintOf(p)
+			for _, earlier := range running {
+				if conflict(earlier.footprint, j.footprint) {
+					j.after = append(j.after, earlier)
+				}
+			}
+		}
+		jobs[i] = j
+		wg.Go(func() {
+			defer close(j.done)
+			if err != nil {
+				results[i], faults[i] = b.fault(ctx, p, err)
+				return
+			}
+			for _, earlier := range j.after {
+				<-earlier.done
+			}
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if len(j.after) == 0 {
+				results[i], faults[i] = b.finish(ctx, p)
+				return
+			}
+			results[i], faults[i] = b.Call(ctx, p.Request)
+		})
+	}
+	wg.Wait()
+	for _, err := range faults {
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// job is one call of a batch.
+type job struct {
+	footprint footprint
+	after     []*job
+	done      chan struct{}
+}
+
+func unfinished(jobs []*job) []*job {
+	var out []*job
+	for _, j := range jobs {
+		select {
+		case <-j.done:
+		default:
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// footprint is what a call touches, as far as scheduling cares.
+type footprint struct {
+	unknown   bool // not planned
+	exclusive bool
+	reads     []string
+	writes    []string
+}
+
+func (f *footprint) mutates() bool { return f.unknown || f.exclusive || len(f.writes) > 0 }
+
+func footprintOf(p *Planned) footprint {
+	if p.stopped() {
+		return footprint{unknown: p.entry != nil}
+	}
+	in := &p.Action.Intent
+	f := footprint{exclusive: in.Has(tool.Execute) && !p.entry.def.Annotations.ReadOnly}
+	for _, t := range in.Targets {
+		if t.Kind != tool.PathTarget {
+			continue
+		}
+		paths := []string{t.Value}
+		if t.Path != nil && t.Path.Abs != t.Value {
+			paths = append(paths, t.Path.Abs)
+		}
+		if t.Effect == tool.Write {
+			f.writes = append(f.writes, paths...)
+		} else {
+			f.reads = append(f.reads, paths...)
+		}
+	}
+	f.writes = append(f.writes, in.MayCreate...)
+	if !in.Changes.Empty() {
+		f.writes = append(f.writes, in.Changes.Paths()...)
+	}
+	if len(in.Targets) == 0 && (in.Has(tool.Write) || in.Has(tool.Spawn) || in.Has(tool.Interact)) {
+		f.exclusive = true
+	}
+	return f
+}
+
+// conflict reports whether two calls must keep their order.
+func conflict(a, b footprint) bool {
+	switch {
+	case a.exclusive || b.exclusive:
+		return true
+	case a.unknown:
+		return b.mutates()
+	case b.unknown:
+		return a.mutates()
+	}
+	return overlap(a.writes, b.writes) || overlap(a.writes, b.reads) || overlap(a.reads, b.writes)
+}
+
+// overlap reports whether a path of one list equals, contains or lies below a path of the other: a folder's listing
+// depends on the files in it.
+func overlap(a, b []string) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x == y || below(x, y) || below(y, x) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func below(path, dir string) bool {
+	return len(path) > len(dir) && strings.HasPrefix(path, dir) && (path[len(dir)] == '/' || path[len(dir)] == '\\' || strings.HasSuffix(dir, "/"))
+}

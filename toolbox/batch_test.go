@@ -1,0 +1,191 @@
+package toolbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// disk is a world of named texts that calls read and write, slowly.
+type disk struct {
+	mu     sync.Mutex
+	files  map[string]string
+	active int
+	peak   int
+}
+
+type diskInput struct {
+	Op   string `json:"op" jsonschema:"What to do"`
+	Path string `json:"path" jsonschema:"Where"`
+	Text string `json:"text,omitempty" jsonschema:"What to append"`
+	Wait int    `json:"wait,omitempty" jsonschema:"Milliseconds"`
+}
+
+// tool returns a tool whose plan looks at the world, as real ones do: reading what is not there cannot be planned.
+func (d *disk) tool() tool.Tool {
+	return tool.Define(tool.Spec{Name: "disk", Category: "test", Description: "Read and write texts."}, func(_ context.Context, _ *tool.Call, in diskInput) (tool.Action, error) {
+		d.mu.Lock()
+		old, exists := d.files[in.Path]
+		d.mu.Unlock()
+		effect := tool.Read
+		switch in.Op {
+		case "read":
+			if !exists {
+				return tool.Action{}, tool.Errorf(tool.NotFound, "%s is not there", in.Path)
+			}
+		case "append", "remove":
+			effect = tool.Write
+		case "run":
+			effect = tool.Execute
+		}
+		intent := tool.Intent{Effects: []tool.Effect{effect}, Targets: []tool.Target{tool.PathTo(host.Path{Abs: in.Path, Real: in.Path}, effect)}}
+		return tool.Action{Intent: intent, Run: func(context.Context, tool.Runner) (tool.Result, error) {
+			d.enter()
+			defer d.leave()
+			time.Sleep(time.Duration(in.Wait) * time.Millisecond)
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			switch in.Op {
+			case "read":
+				return tool.TextResult(d.files[in.Path], nil), nil
+			case "list", "run":
+				return tool.TextResult(d.below(in.Path), nil), nil
+			case "append": // from what was planned, so that a plan made too early shows
+				d.files[in.Path] = old + in.Text
+				return tool.TextResult(d.files[in.Path], nil), nil
+			case "remove":
+				delete(d.files, in.Path)
+			}
+			return tool.TextResult("done", nil), nil
+		}}, nil
+	})
+}
+
+func (d *disk) enter() {
+	d.mu.Lock()
+	d.active++
+	d.peak = max(d.peak, d.active)
+	d.mu.Unlock()
+}
+
+func (d *disk) leave() { d.mu.Lock(); d.active--; d.mu.Unlock() }
+
+func (d *disk) below(dir string) string {
+	var out []string
+	for p, text := range d.files {
+		if strings.HasPrefix(p, dir) {
+			out = append(out, p+"="+text)
+		}
+	}
+	sort.Strings(out)
+	return strings.Join(out, " ")
+}
+
+// T11: whatever runs in parallel, the results and the world are those of running the calls one by one.
+func TestT11_ParallelEqualsSequential(t *testing.T) {
+	allow := gateFunc(func(GateRequest) tool.Decision { return tool.Decision{Verdict: tool.Allow, By: "test"} })
+	rapid.Check(t, func(rt *rapid.T) {
+		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) diskInput {
+			p := path.Join("/w", rapid.SampledFrom([]string{"a", "b", "d/c", "d/e"}).Draw(t, "path"))
+			op := rapid.SampledFrom([]string{"read", "read", "append", "append", "remove", "list", "run"}).Draw(t, "op")
+			if op == "list" {
+				p = rapid.SampledFrom([]string{"/w/d", "/w"}).Draw(t, "dir")
+			}
+			return diskInput{Op: op, Path: p, Text: rapid.StringMatching(`[a-z]`).Draw(t, "text"), Wait: rapid.IntRange(0, 5).Draw(t, "wait")}
+		}), 2, 14).Draw(rt, "calls")
+		differs := ""
+		synctest.Test(t, func(t *testing.T) { differs = compareRuns(t, ops, allow) })
+		if differs != "" {
+			rt.Fatal(differs)
+		}
+	})
+}
+
+// compareRuns runs the calls one by one in one world and all at once in another, and says how the two differ.
+func compareRuns(t *testing.T, ops []diskInput, g Gate) string {
+	start := map[string]string{"/w/a": "A", "/w/d/c": "C"}
+	one, many := &disk{files: maps.Clone(start)}, &disk{files: maps.Clone(start)}
+	want := runAll(t, one, ops, g, func(b *Box, reqs []Request) ([]tool.Result, error) {
+		var out []tool.Result
+		for _, r := range reqs {
+			res, err := b.Call(t.Context(), r)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, res)
+		}
+		return out, nil
+	})
+	got := runAll(t, many, ops, g, func(b *Box, reqs []Request) ([]tool.Result, error) { return b.CallAll(t.Context(), reqs) })
+	for i := range want {
+		if got[i].Text() != want[i].Text() {
+			return fmt.Sprintf("call %d %+v:\n got %q\nwant %q", i, ops[i], got[i].Text(), want[i].Text())
+		}
+	}
+	if !maps.Equal(one.files, many.files) {
+		return fmt.Sprintf("worlds differ:\n one by one %v\n parallel   %v", one.files, many.files)
+	}
+	return ""
+}
+
+func runAll(t *testing.T, d *disk, ops []diskInput, g Gate, run func(*Box, []Request) ([]tool.Result, error)) []tool.Result {
+	b, err := New(Config{Gate: g, Env: tool.Environment{Mode: "code"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Register(d.tool(), "code"); err != nil {
+		t.Fatal(err)
+	}
+	reqs := make([]Request, len(ops))
+	for i, op := range ops {
+		args, err := json.Marshal(op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reqs[i] = Request{Tool: "disk", Args: args}
+	}
+	res, err := run(b, reqs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// T11: reads run together, an exclusive call alone, and results come back in call order.
+func TestT11_ReadsTogetherExclusiveAlone(t *testing.T) {
+	allow := gateFunc(func(GateRequest) tool.Decision { return tool.Decision{Verdict: tool.Allow, By: "test"} })
+	for _, tt := range []struct {
+		op   string
+		peak int
+		took time.Duration
+	}{{"read", 4, 10 * time.Millisecond}, {"run", 1, 40 * time.Millisecond}, {"append", 1, 40 * time.Millisecond}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &disk{files: map[string]string{"/w/a": "x"}}
+			b := newBox(t, Config{Gate: allow}, d.tool())
+			var reqs []Request
+			for range 4 {
+				reqs = append(reqs, Request{Tool: "disk", Args: json.RawMessage(`{"op":"` + tt.op + `","path":"/w/a","text":"y","wait":10}`)})
+			}
+			begin := time.Now()
+			if _, err := b.CallAll(t.Context(), reqs); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begin); d.peak != tt.peak || took != tt.took {
+				t.Errorf("%s: peak %d in %v, want %d in %v", tt.op, d.peak, took, tt.peak, tt.took)
+			}
+		})
+	}
+}

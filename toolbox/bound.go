@@ -1,0 +1,63 @@
+package toolbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tackle-dev/tackle/internal/clip"
+	"github.com/tackle-dev/tackle/internal/content"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// bounds returns the limit for one call: the tool's own or else the shared one, and where the face can show less, the
+// face's (O2).
+func (b *Box) bounds(p *Planned) tool.Bounds {
+	limits := b.cfg.Bounds
+	if p.entry.def.Bounds != (tool.Bounds{}) {
+		limits = p.entry.def.Bounds
+	}
+	if p.Request.Bounds != (tool.Bounds{}) {
+		limits = limits.Min(p.Request.Bounds)
+	}
+	return limits
+}
+
+// bound cuts the text of a result to the limit, once (O1). The whole text becomes an artifact, and the notice behind
+// the preview says what was cut and which call shows the rest. Parts that are no text are not touched.
+func (b *Box) bound(ctx context.Context, p *Planned, res *tool.Result) {
+	if res.Bounded || p.entry == nil || p.Call == nil {
+		return
+	}
+	limits := b.bounds(p)
+	text := content.JoinText(res.Parts)
+	if limits.Fits(text) {
+		return
+	}
+	cut := clip.Text(text, limits, clip.Head)
+	res.Meta.Truncated = true
+	notice := fmt.Sprintf("[Output cut: the first %d of %d lines (%d of %d bytes) are shown.", cut.Cut.Lines.Kept, cut.Cut.Lines.Total, cut.Cut.Bytes.Kept, cut.Cut.Bytes.Total)
+	notice += b.spool(ctx, p, res, text, cut.Cut.Lines.Kept) + "]"
+	first := tool.Text(strings.TrimSuffix(cut.Head, "\n") + "\n" + notice)
+	rest := slices.DeleteFunc(slices.Clone(res.Parts), func(c tool.Part) bool { return c.Kind == tool.TextKind })
+	res.Parts = append([]tool.Part{first}, rest...)
+}
+
+// spool stores the whole text and returns the sentence that says how to get at it (O3).
+func (b *Box) spool(ctx context.Context, p *Planned, res *tool.Result, text string, shown int64) string {
+	if b.cfg.Artifacts == nil {
+		return " This toolbox keeps no artifacts, so the rest is gone; narrow the call."
+	}
+	whole := b.redact.Load().text(text)
+	id, err := b.cfg.Artifacts.Put(context.WithoutCancel(ctx), p.Request.Session, p.entry.def.Name+" output", "text/plain", strings.NewReader(whole))
+	if err != nil {
+		b.cfg.Log.ErrorContext(ctx, "artifact not stored", "call", p.Request.ID, "err", err)
+		return fmt.Sprintf(" The rest could not be kept (%v); narrow the call.", err)
+	}
+	res.Meta.Artifact = id
+	if p.Call.Options.Spawns {
+		return fmt.Sprintf(" The whole output is artifact:%s; let a subagent search it, so that it does not fill this conversation.", id)
+	}
+	return fmt.Sprintf(" The whole output is artifact:%s; search it with the artifact tool, or read on with read_file path=artifact:%s offset=%d.", id, id, shown+1)
+}

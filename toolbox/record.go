@@ -1,0 +1,86 @@
+package toolbox
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/session"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// announce records that a call is about to run.
+func (b *Box) announce(ctx context.Context, p *Planned, d tool.Decision) error {
+	if b.cfg.Recorder == nil || onlyReads(&p.Action.Intent) {
+		return nil
+	}
+	rec := b.recordOf(p, session.Start)
+	rec.Decision = &d
+	return b.put(ctx, rec)
+}
+
+// record stores the end of a call.
+func (b *Box) record(ctx context.Context, p *Planned, res *tool.Result) error {
+	if b.cfg.Recorder == nil {
+		return nil
+	}
+	rec := b.recordOf(p, session.End)
+	rec.Result, rec.Decision = session.OutcomeOf(res), res.Meta.Decision
+	if rec.Intent != nil {
+		rec.Intent.Seal()
+		if rec.Decision != nil && rec.Decision.Fingerprint == "" {
+			rec.Decision.Fingerprint = rec.Intent.Fingerprint
+		}
+	}
+	if p.marks != nil {
+		rec.Marks = p.marks.taken()
+	}
+	return b.put(context.WithoutCancel(ctx), rec) // the call is over: its cancellation must not lose the record
+}
+
+func (b *Box) recordOf(p *Planned, phase session.Phase) *session.Record {
+	req := &p.Request
+	rec := &session.Record{Phase: phase, Call: req.ID, Tool: req.Tool, Session: req.Session, Message: req.Message,
+		Mode: req.Mode, Model: req.Model, Dir: req.Dir, Raw: req.Args, Args: p.Args, At: b.cfg.Clock()}
+	if p.Action.Run != nil {
+		rec.Intent = &p.Action.Intent
+	}
+	return rec
+}
+
+func (b *Box) put(ctx context.Context, rec *session.Record) error {
+	if err := b.cfg.Recorder.Record(ctx, b.redact.Load().record(rec)); err != nil {
+		return tool.Fault(fmt.Errorf("record call %s: %w", rec.Call, err))
+	}
+	return nil
+}
+
+func onlyReads(in *tool.Intent) bool {
+	for _, e := range in.Effects {
+		if e != tool.Read {
+			return false
+		}
+	}
+	return true
+}
+
+// markingReadState passes through to the session's read-state and remembers the marks of one call.
+type markingReadState struct {
+	tool.ReadState
+	mu    sync.Mutex
+	marks []session.Mark
+}
+
+func (m *markingReadState) Mark(key string, d change.Digest) {
+	m.ReadState.Mark(key, d)
+	m.mu.Lock()
+	m.marks = append(m.marks, session.Mark{Key: key, Digest: d})
+	m.mu.Unlock()
+}
+
+func (m *markingReadState) taken() []session.Mark {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.marks
+}

@@ -1,0 +1,314 @@
+package toolbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tackle-dev/tackle/schema"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// Request is one call as a face brings it.
+type Request struct {
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"args"`
+	ID      string          `json:"id,omitempty"` // default: made by the box
+	Session string          `json:"session,omitempty"`
+	Message string          `json:"message,omitempty"`
+	Mode    string          `json:"mode,omitempty"` // default: the environment's mode
+	Model   string          `json:"model,omitempty"`
+	Dir     string          `json:"dir,omitempty"` // working directory; default: the host's first root
+	Overlay map[string]bool `json:"overlay,omitempty"`
+	// Platform marks a call of the program itself, which may use system tools.
+	Platform bool `json:"platform,omitempty"`
+	// Bounds is what the face can show; the smaller of it and the shared limit wins (O2).
+	Bounds  tool.Bounds  `json:"bounds,omitzero"`
+	Options tool.Options `json:"options,omitzero"` // set options add to the box's
+
+	// Progress and Partial reach the face while the call runs. Both may be nil. They are called from the goroutine of
+	// the tool and should return fast.
+	Progress func(done, total float64, message string) `json:"-"`
+	Partial  func(text string)                         `json:"-"`
+}
+
+// Planned is a call between planning and running. A Planned whose Err or Denied is set goes no further: Run turns it
+// into the result.
+type Planned struct {
+	Request Request
+	Call    *tool.Call
+	Action  tool.Action
+	Args    json.RawMessage // after hooks and repair
+	Repairs []string
+	Err     *tool.Error
+	Denied  *tool.Denial
+
+	entry   *entry
+	started time.Time
+	marks   *markingReadState
+}
+
+// Plan takes a call from look-up to its intent. It changes nothing outside of the process.
+// The error is a fault; everything that a model can mend is in the Planned.
+func (b *Box) Plan(ctx context.Context, req Request) (*Planned, error) {
+	p, err := b.admit(ctx, req)
+	if err != nil || p.stopped() {
+		return p, err
+	}
+	return p, b.plan(ctx, p)
+}
+
+// admit looks the tool up, runs the before-hooks, repairs and validates.
+func (b *Box) admit(ctx context.Context, req Request) (*Planned, error) {
+	if req.ID == "" {
+		req.ID = "call_" + strings.ToLower(rand.Text()[:16]) // unique over processes that share a session
+	}
+	env := b.env.Load()
+	if req.Mode == "" {
+		req.Mode = env.Mode
+	}
+	p := &Planned{Request: req, started: b.cfg.Clock()}
+	p.entry = b.lookup(&req)
+	if p.entry == nil {
+		p.Err = b.unknownTool(&req)
+		return p, nil
+	}
+	for _, h := range b.cfg.Hooks {
+		if err := h.Before(ctx, &p.Request); err != nil {
+			return p, p.stop(err)
+		}
+	}
+	prepared, err := p.entry.checker.Prepare(p.Request.Args)
+	if err != nil {
+		p.Err = syntaxError(p.entry.def, err)
+		return p, nil
+	}
+	p.Args = prepared.Args
+	for _, r := range prepared.Repairs {
+		p.Repairs = append(p.Repairs, r.String())
+	}
+	if len(prepared.Problems) > 0 {
+		p.Err = problemsError(p.entry.def, prepared.Problems)
+		return p, nil
+	}
+	state, err := b.cfg.Sessions.ReadState(ctx, req.Session)
+	if err != nil {
+		return p, tool.Fault(fmt.Errorf("session %q: %w", req.Session, err))
+	}
+	p.marks = &markingReadState{ReadState: state}
+	p.Call = b.newCall(p, env)
+	return p, nil
+}
+
+func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
+	req := &p.Request
+	dir := req.Dir
+	if dir == "" && b.cfg.Host != nil {
+		if roots := b.cfg.Host.Info().Roots; len(roots) > 0 {
+			dir = roots[0].Path
+		}
+	}
+	opt := b.cfg.Options
+	opt.RequireRead = opt.RequireRead || req.Options.RequireRead
+	opt.Durable = opt.Durable || req.Options.Durable
+	opt.Spawns = opt.Spawns || req.Options.Spawns
+	return &tool.Call{
+		ID: req.ID, Session: req.Session, Message: req.Message, Tool: p.entry.def.Name, Mode: req.Mode, Model: req.Model, Dir: dir,
+		Host: b.cfg.Host, Env: *env, Log: b.cfg.Log, ReadState: p.marks, Artifacts: b.cfg.Artifacts,
+		Bounds: b.bounds(p), Options: opt,
+	}
+}
+
+// plan asks the tool for its action and completes the intent.
+func (b *Box) plan(ctx context.Context, p *Planned) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.Err = b.panicked(p, v)
+			err = nil
+		}
+	}()
+	action, err := p.entry.tool.Plan(ctx, p.Call, p.Args)
+	if err != nil {
+		return p.stop(err)
+	}
+	if action.Run == nil {
+		return tool.Fault(fmt.Errorf("tool %s: its action has no Run function", p.entry.def.Name))
+	}
+	in := &action.Intent
+	in.Tool, in.Args = p.entry.def.Name, p.Args
+	if in.Permission == "" {
+		in.Permission = p.entry.def.Permission
+	}
+	if !in.Changes.Empty() {
+		if err := in.Changes.Validate(); err != nil {
+			return tool.Fault(fmt.Errorf("tool %s planned an invalid changeset: %w", in.Tool, err))
+		}
+		if !in.Has(tool.Write) {
+			return tool.Fault(fmt.Errorf("tool %s planned changes without the effect write", in.Tool))
+		}
+	}
+	p.Action, p.Err, p.Denied = action, nil, nil
+	return nil
+}
+
+// Decide asks the gate, and a person where the gate says ask. The decision it returns is allow or deny.
+// The error is a fault.
+func (b *Box) Decide(ctx context.Context, p *Planned) (tool.Decision, error) {
+	if p.stopped() {
+		return tool.Decision{Verdict: tool.Deny, By: "planning"}, nil
+	}
+	if p.entry.def.SelfGated {
+		return tool.Decision{Verdict: tool.Allow, By: "the tool's own gate"}, nil
+	}
+	return b.decide(ctx, p, &p.Action.Intent)
+}
+
+func (b *Box) decide(ctx context.Context, p *Planned, in *tool.Intent) (tool.Decision, error) {
+	req := GateRequest{Intent: in, Session: p.Request.Session, Mode: p.Request.Mode, Call: p.Request.ID, Overlay: p.Request.Overlay}
+	if on, set := req.Overlay[p.entry.def.Name]; set && !on {
+		return tool.Decision{Verdict: tool.Deny, By: "request", Reason: p.entry.def.Name + " is switched off by the request"}, nil
+	}
+	d, err := b.cfg.Gate.Decide(ctx, req)
+	if err != nil {
+		return tool.Decision{Verdict: tool.Deny, By: "gate failure", Reason: err.Error()}, tool.Fault(fmt.Errorf("gate: %w", err))
+	}
+	if d.At.IsZero() {
+		d.At = b.cfg.Clock()
+	}
+	if d.Verdict != tool.Ask {
+		return d, nil
+	}
+	in.Seal()
+	d.Fingerprint = in.Fingerprint
+	if b.cfg.Answerer == nil {
+		d.Verdict = tool.Deny
+		d.Reason = strings.TrimSpace("needs a person's approval and nobody is here to give it. " + d.Reason)
+		return d, nil
+	}
+	answer, err := b.cfg.Answerer.Answer(ctx, Asked{GateRequest: req, Policy: d, Hunks: in.Hunks})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return tool.Decision{Verdict: tool.Deny, By: d.By, Reason: "the call ended before it was answered"}, nil
+	case err != nil:
+		return tool.Decision{Verdict: tool.Deny, By: d.By}, tool.Fault(fmt.Errorf("ask: %w", err))
+	case answer.Verdict == tool.Ask:
+		return tool.Decision{Verdict: tool.Deny, By: d.By}, tool.Fault(errors.New("ask: the answer is neither allow nor deny"))
+	case answer.Verdict == tool.Allow && answer.Fingerprint != in.Fingerprint:
+		return tool.Decision{Verdict: tool.Deny, By: answer.By, Reason: "the answer belongs to another version of this call; ask again"}, nil
+	}
+	return answer, nil
+}
+
+// stop sorts an error of a hook, plan or run: tool errors and denials stay in the call, faults are returned.
+func (p *Planned) stop(err error) error {
+	e, d, fault := sortError(err)
+	p.Err, p.Denied = e, d
+	return fault
+}
+
+func (p *Planned) stopped() bool { return p.Err != nil || p.Denied != nil }
+
+// sortError tells the three outcomes apart. What is none of them is a failure of the tool's execution.
+func sortError(err error) (*tool.Error, *tool.Denial, error) {
+	var (
+		e *tool.Error
+		d *tool.Denial
+	)
+	switch {
+	case err == nil:
+		return nil, nil, nil
+	case tool.IsFault(err):
+		return nil, nil, err
+	case errors.As(err, &d):
+		return d.AsError(), d, nil
+	case errors.As(err, &e):
+		return e, nil, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return &tool.Error{Code: tool.TimedOut, Message: "the call ran out of time.", Err: err, Retry: true}, nil, nil
+	case errors.Is(err, context.Canceled):
+		return &tool.Error{Code: tool.Cancelled, Message: "the call was cancelled.", Err: err}, nil, nil
+	}
+	return &tool.Error{Code: tool.ExecutionFailed, Message: err.Error() + ".", Err: err}, nil, nil
+}
+
+func (b *Box) panicked(p *Planned, v any) *tool.Error {
+	b.cfg.Log.Error("tool panicked", "tool", p.entry.def.Name, "call", p.Request.ID, "panic", v, "stack", string(debug.Stack()))
+	return &tool.Error{Code: tool.ExecutionFailed, Message: fmt.Sprintf("%s failed by a mistake of its own: %v.", p.entry.def.Name, v),
+		Hint: "Retrying the same call will not help. Take another way, and report the failure."}
+}
+
+func (b *Box) lookup(req *Request) *entry {
+	e := b.find(req.Tool, req.Mode, req.Platform)
+	if e == nil || req.Platform {
+		return e
+	}
+	if b.absence(e, View{Mode: req.Mode, Model: req.Model, Overlay: req.Overlay}, b.env.Load()) != "" {
+		return nil
+	}
+	return e
+}
+
+func (b *Box) unknownTool(req *Request) *tool.Error {
+	v := View{Mode: req.Mode, Model: req.Model, Overlay: req.Overlay}
+	names := b.Names(v)
+	e := &tool.Error{Code: tool.UnknownTool, Message: fmt.Sprintf("there is no tool %q here.", req.Tool), Expected: "one of " + strings.Join(names, ", ")}
+	if len(names) == 0 {
+		e.Expected = fmt.Sprintf("a mode that has tools; %q has none (modes: %s)", req.Mode, strings.Join(b.Modes(), ", "))
+	}
+	if near := schema.Nearest(req.Tool, names); near != "" {
+		e.Hint = fmt.Sprintf("Did you mean %s?", near)
+	}
+	if why := b.Absence(req.Tool, v); why != "" && !slices.Contains(names, req.Tool) && why != "no tool has this name" {
+		e.Message = fmt.Sprintf("the tool %q is not available: %s.", req.Tool, why)
+		e.Hint = "Do not try it again in this session."
+	}
+	return e
+}
+
+func syntaxError(def tool.Definition, err error) *tool.Error {
+	e := &tool.Error{Code: tool.InvalidArguments, Message: err.Error() + ".", Expected: "one whole JSON object", Example: exampleCall(def), Err: err,
+		Hint: "Send the call again with complete, valid JSON. Nothing was done."}
+	var se *schema.SyntaxError
+	if errors.As(err, &se) && se.Truncated {
+		e.Hint = "The arguments were cut off, so nothing was done. Send the call again whole; split large content over several calls."
+	}
+	return e
+}
+
+// problemsError reports every problem; the first one fills the fields, the others stand in the message.
+func problemsError(def tool.Definition, problems []schema.Problem) *tool.Error {
+	first := problems[0]
+	e := &tool.Error{Code: tool.InvalidParameter, Parameter: first.Path, Expected: first.Expected, Example: exampleCall(def)}
+	switch {
+	case first.Kind == schema.Missing:
+		e.Code = tool.MissingParameter
+	case first.Path == "":
+		e.Code = tool.InvalidArguments
+	}
+	if e.Example == "" {
+		e.Example = first.Example
+	}
+	lines := make([]string, len(problems))
+	for i, pr := range problems {
+		lines[i] = pr.Message
+	}
+	e.Message = strings.Join(lines, "\n")
+	e.Hint = "Correct the arguments and call again. Nothing was done."
+	if first.Suggestion != "" {
+		e.Hint = fmt.Sprintf("Did you mean %q? Correct the arguments and call again. Nothing was done.", first.Suggestion)
+	}
+	return e
+}
+
+func exampleCall(def tool.Definition) string {
+	if def.Example == "" {
+		return ""
+	}
+	return def.Name + " " + def.Example
+}

@@ -1,0 +1,161 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// runner is the tool.Runner of one call. It belongs to the goroutine of the action.
+type runner struct {
+	box      *Box
+	p        *Planned
+	decision tool.Decision
+
+	second       bool             // the second gate point was used
+	stale        *host.StaleError // the last commit met a foreign change
+	staleSet     *change.Set
+	transactions []string
+	changes      []change.FileChange
+	values       map[string]any
+}
+
+var errSecondGate = tool.Errorf(tool.OperationNotAllowed, "the call tried to change files at more points than the two that can be approved.")
+
+// Commit is described at tool.Runner.
+func (r *runner) Commit(ctx context.Context, set *change.Set) (host.Receipt, error) {
+	if set.Empty() {
+		return host.Receipt{}, nil
+	}
+	if set != r.p.Action.Intent.Changes {
+		if r.second {
+			return host.Receipt{}, errSecondGate
+		}
+		r.second = true
+		if err := r.gate(ctx, set); err != nil {
+			return host.Receipt{}, err
+		}
+	}
+	opt := host.CommitOptions{Durable: r.p.Call.Options.Durable, Note: map[string]string{
+		"tool": r.p.entry.def.Name, "session": r.p.Request.Session, "call": r.p.Request.ID,
+	}}
+	hashed := hashBeside(set)
+	receipt, err := r.box.cfg.Host.Commit(ctx, set, opt)
+	<-hashed
+	if err != nil {
+		return receipt, r.failed(set, err)
+	}
+	r.transactions = append(r.transactions, receipt.ID)
+	r.changes = append(r.changes, set.Preview(r.p.Call.Dir, change.PreviewOptions{}).Files...)
+	r.mark(set)
+	return receipt, nil
+}
+
+// hashBeside computes the digests of a set on another core while the host writes. They are needed for the record and
+// the read-state, not for the commit itself.
+func hashBeside(set *change.Set) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range set.Ops {
+			set.Ops[i].After.Blob.Digest()
+			set.Ops[i].Before.Blob.Digest()
+		}
+	}()
+	return done
+}
+
+// gate is the second gate point: the set was not known at planning, so it gets an intent and a decision of its own.
+func (r *runner) gate(ctx context.Context, set *change.Set) error {
+	if err := set.Validate(); err != nil {
+		return tool.Fault(err)
+	}
+	in := r.p.Action.Intent
+	in.Changes, in.Persists, in.Effects, in.MayCreate, in.Targets = set, true, []tool.Effect{tool.Write}, nil, nil
+	for _, path := range set.Paths() {
+		resolved, err := r.box.cfg.Host.Resolve(ctx, "", path)
+		if err != nil {
+			return tool.PathError("path", path, err)
+		}
+		in.Targets = append(in.Targets, tool.PathTo(resolved, tool.Write))
+	}
+	d, err := r.box.decide(ctx, r.p, &in)
+	if err != nil {
+		return err
+	}
+	if d.Verdict != tool.Allow {
+		return refusal(r.p, d)
+	}
+	r.decision.Person = r.decision.Person || d.Person
+	return nil
+}
+
+// failed turns a host's refusal into what the action should return, and remembers a foreign change for the road.
+func (r *runner) failed(set *change.Set, err error) error {
+	var stale *host.StaleError
+	if errors.As(err, &stale) {
+		r.stale, r.staleSet = stale, set
+		return staleError(stale)
+	}
+	path := set.Ops[0].Path
+	var pe *host.PathError
+	if errors.As(err, &pe) {
+		path = pe.Path
+	}
+	return tool.PathError("path", path, err)
+}
+
+// mark updates the read-state: the session knows what it wrote. Keys are paths as they were addressed, so a target
+// reached through a link is marked under both of its names.
+func (r *runner) mark(set *change.Set) {
+	names := map[string]string{}
+	for _, t := range r.p.Action.Intent.Targets {
+		if t.Path != nil && t.Path.Abs != t.Path.Real {
+			names[t.Path.Real] = t.Path.Abs
+		}
+	}
+	note := func(path string, d change.Digest) {
+		r.p.Call.ReadState.Mark(filepath.Clean(path), d)
+		if abs, ok := names[path]; ok {
+			r.p.Call.ReadState.Mark(abs, d)
+		}
+	}
+	for i := range set.Ops {
+		op := &set.Ops[i]
+		switch op.Kind {
+		case change.Write:
+			note(op.Path, op.After.Blob.Digest())
+		case change.Delete:
+			note(op.Path, change.Digest{})
+		case change.Move:
+			note(op.Path, change.Digest{})
+			note(op.To, op.Before.Blob.Digest())
+		}
+	}
+}
+
+// Progress is described at tool.Runner.
+func (r *runner) Progress(done, total float64, message string) {
+	if f := r.p.Request.Progress; f != nil {
+		f(done, total, r.box.redact.Load().text(message))
+	}
+}
+
+// Partial is described at tool.Runner.
+func (r *runner) Partial(text string) {
+	if f := r.p.Request.Partial; f != nil {
+		f(r.box.redact.Load().text(text))
+	}
+}
+
+// Meta is described at tool.Runner.
+func (r *runner) Meta(key string, value any) {
+	if r.values == nil {
+		r.values = map[string]any{}
+	}
+	r.values[key] = value
+}
