@@ -86,6 +86,8 @@ type Box struct {
 	gate  *permission.Gate
 	store store.Store
 	log   *session.Log
+
+	artifacts tool.Artifacts
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that

@@ -159,3 +159,9 @@ func (l *Log) ReadState(ctx context.Context, session string) (tool.ReadState, er
 	l.states[session] = rs
 	return rs, nil
 }
+
+// Verify reads the whole ledger and returns how many entries it holds. The error names the first one that does not fit.
+func (l *Log) Verify(ctx context.Context) (entries int64, err error) {
+	report, err := l.ledger.Verify(ctx)
+	return report.Entries, err
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tackle-dev/tackle"
+)
+
+// check is one finding of doctor.
+type checkResult struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"`
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check that everything tackle needs is here, and say what is missing",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			box, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer box.Close()
+			checks := a.examine(cmd, box)
+			if asJSON {
+				enc := json.NewEncoder(a.out)
+				enc.SetIndent("", "  ")
+				if err := enc.Encode(checks); err != nil {
+					return err
+				}
+			} else {
+				a.report(checks)
+			}
+			for _, c := range checks {
+				if !c.OK {
+					return exit(exitFailed)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	return cmd
+}
+
+func (a *app) examine(cmd *cobra.Command, box *tackle.Box) []checkResult {
+	ctx := cmd.Context()
+	checks := []checkResult{{Name: "version", OK: true, Detail: fmt.Sprintf("tackle %s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
+	info := box.Host().Info()
+	for _, r := range info.Roots {
+		checks = append(checks, checkResult{Name: "root " + r.Name, OK: true, Detail: r.Path})
+	}
+	probe := box.Probe(ctx)
+	for _, p := range probe {
+		c := checkResult{Name: p.Name, OK: p.Err == nil, Detail: p.Detail, Fix: p.Fix}
+		if p.Err != nil {
+			c.Detail = p.Err.Error()
+		}
+		checks = append(checks, c)
+	}
+	for _, n := range info.Notes {
+		checks = append(checks, checkResult{Name: "host", OK: true, Detail: n})
+	}
+	git := checkResult{Name: "git", OK: true, Detail: "not found; nothing needs it yet"}
+	if path, err := exec.LookPath("git"); err == nil {
+		git.Detail = path
+	}
+	return append(checks, git)
+}
+
+func (a *app) report(checks []checkResult) {
+	width := 0
+	for _, c := range checks {
+		width = max(width, len(c.Name))
+	}
+	for _, c := range checks {
+		mark := "ok  "
+		if !c.OK {
+			mark = "FAIL"
+		}
+		fmt.Fprintf(a.out, "%s  %-*s  %s\n", mark, width, c.Name, c.Detail)
+		if c.Fix != "" && !c.OK {
+			fmt.Fprintf(a.out, "      %s  fix: %s\n", strings.Repeat(" ", width), c.Fix)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/mcp"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	var hello bool
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the tools of a folder to an MCP client over standard input and output",
+		Long: "Serve the tools to one MCP client over standard input and output, until the input ends.\n" +
+			"This is the command to give to a client; started by hand it waits for a client's messages.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			box, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer box.Close()
+			if hello {
+				a.sayHello(box)
+			}
+			srv, err := mcp.NewServer(box, a.mcpConfig(box))
+			if err != nil {
+				return err
+			}
+			err = srv.ServeStdio(cmd.Context(), a.in, a.out)
+			if errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&hello, "hello", false, "first say on standard error how to connect")
+	cmd.Flags().StringVar(&a.approve, "approve", "", "answer what policy would ask a person: always or never (default: ask the client)")
+	return cmd
+}
+
+func (a *app) mcpConfig(box *tackle.Box) mcp.Config {
+	cfg := mcp.Config{Version: version, View: box.View(), Dir: box.Dir(), Artifacts: box.Artifacts()}
+	for _, r := range box.Host().Info().Roots {
+		cfg.Roots = append(cfg.Roots, mcp.Root{Name: r.Name, Path: r.Path})
+	}
+	return cfg
+}
+
+// sayHello tells a person who started the server by hand what to do with it.
+func (a *app) sayHello(box *tackle.Box) {
+	self, err := os.Executable()
+	if err != nil {
+		self = "tackle"
+	}
+	if abs, err := filepath.Abs(self); err == nil {
+		self = abs
+	}
+	dir := box.Dir()
+	names := box.Names(box.View())
+	fmt.Fprintf(a.err, `tackle %s serves %d tools for %s
+  %s
+
+Connect a client (each runs this server itself; this one may be stopped with Ctrl-C):
+
+  Claude Code   claude mcp add tackle -- %[5]s mcp -C %[3]s
+  Codex         codex mcp add tackle -- %[5]s mcp -C %[3]s
+  any other     {"mcpServers": {"tackle": {"command": %[6]q, "args": ["mcp", "-C", %[7]q]}}}
+
+Try a call without a client:
+
+  %[5]s call list_dir '{"path": "."}' -C %[3]s
+  %[5]s call read_file '{"path": "README.md", "limit": 5}' -C %[3]s
+
+Waiting for messages on standard input.
+`, version, len(names), dir, strings.Join(names, " "), self, self, dir)
+}

@@ -1,0 +1,221 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/internal/clip"
+	"github.com/tackle-dev/tackle/internal/text"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+var errIsDir = host.ErrIsDir
+
+// page is the text that one read_file call shows, within its budget of lines and bytes.
+type page struct {
+	strings.Builder
+	lines, bytes int // left; negative means without limit
+	cut          bool
+	skipped      []string
+}
+
+func (p *page) full() bool { return p.lines == 0 || p.bytes == 0 }
+
+// note adds a line that is not content and costs nothing of the budget.
+func (p *page) note(format string, args ...any) {
+	if p.Len() > 0 {
+		p.WriteByte('\n')
+	}
+	fmt.Fprintf(p, format, args...)
+}
+
+func (p *page) skip(path string) {
+	p.cut = true
+	p.skipped = append(p.skipped, path)
+}
+
+// String ends the page with the files that found no room.
+func (p *page) String() string {
+	s := p.Builder.String()
+	if len(p.skipped) > 0 {
+		s += fmt.Sprintf("\n[Not read, because this call is full: %s. Read them with another call.]", strings.Join(p.skipped, ", "))
+	}
+	return s
+}
+
+// add shows one numbered line and reports whether there was room.
+func (p *page) add(number int, line string, column int) bool {
+	if p.full() {
+		return false
+	}
+	piece := clip.Columns(line, column, LineClip)
+	shown := strings.ToValidUTF8(piece.Text, "\uFFFD")
+	if piece.After() > 0 {
+		shown += fmt.Sprintf(" …[characters %d–%d of %d; continue with offset=%d limit=1 column=%d]", piece.From, piece.To, piece.Total, number, piece.To+1)
+	}
+	row := strconv.Itoa(number) + "\t" + shown
+	if p.bytes >= 0 && len(row)+1 > p.bytes {
+		p.bytes = 0
+		return false
+	}
+	if p.bytes > 0 {
+		p.bytes -= len(row) + 1
+	}
+	if p.lines > 0 {
+		p.lines--
+	}
+	if p.Len() > 0 {
+		p.WriteByte('\n')
+	}
+	p.WriteString(row)
+	return true
+}
+
+// lineRange shows the asked lines of a decoded file and a footer that says how to go on.
+func (p *page) lineRange(t text.Text, j *readJob, d *fileData) error {
+	index := text.Index(t.Content)
+	ending := text.DetectEnding(t.Content)
+	d.Ending, d.Total = ending.String(), index.Len()
+	from := max(j.Offset, 1)
+	if from > max(index.Len(), 1) {
+		return tool.Errorf(tool.InvalidParameter, "offset %d is past the end of %q, which has %d lines.", from, j.Path, index.Len()).
+			For("offset", fmt.Sprintf("a line from 1 to %d", max(index.Len(), 1)))
+	}
+	if index.Len() == 0 {
+		p.note("[%s is empty.]", j.Path)
+		return nil
+	}
+	if unusual := describeFormat(t.Encoding, ending); unusual != "" {
+		p.note("[%s: %s]", j.Path, unusual)
+	}
+	last := index.Len()
+	if j.Limit > 0 {
+		last = min(last, from-1+j.Limit)
+	}
+	n := from
+	for ; n <= last; n++ {
+		if !p.add(n, string(index.Body(n-1)), j.Column) {
+			break
+		}
+	}
+	d.From, d.To = from, n-1
+	p.footer(j, n, index.Len(), n <= last)
+	return nil
+}
+
+// footer says what follows behind the shown lines. next is the first line that is not shown, total -1 where unknown.
+func (p *page) footer(j *readJob, next, total int, cut bool) {
+	p.cut = p.cut || cut
+	if next > total && total >= 0 {
+		return
+	}
+	of := ""
+	if total >= 0 {
+		of = fmt.Sprintf(" of %d", total)
+	}
+	first := max(j.Offset, 1)
+	if next == first {
+		p.note("[Line %d does not fit here; read on with path=%s offset=%d.]", next, j.Path, next)
+		return
+	}
+	p.note("[Lines %d–%d%s; read on with offset=%d.]", first, next-1, of, next)
+}
+
+// describeFormat names what is unusual about a file: "" for UTF-8 with LF.
+func describeFormat(e text.Encoding, ending text.Ending) string {
+	var parts []string
+	if e != (text.Encoding{}) {
+		parts = append(parts, e.String())
+	}
+	switch ending {
+	case text.CRLF, text.CR:
+		parts = append(parts, ending.String()+" line endings")
+	case text.Mixed:
+		parts = append(parts, "mixed line endings")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// streamFile shows lines of a file that is too large to hold. Only plain text can be read so; the end of the file is
+// not looked for.
+func streamFile(ctx context.Context, call *tool.Call, j *readJob, d *fileData, p *page) error {
+	f, err := call.Host.Open(ctx, j.path.Real)
+	if err != nil {
+		return tool.PathError("path", j.Path, err)
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 256<<10)
+	head, err := r.Peek(64 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return tool.PathError("path", j.Path, err)
+	}
+	enc := text.Detect(head, false)
+	d.Encoding = enc.String()
+	if enc.Charset == text.Binary {
+		p.note("[%s is binary (%d bytes) and is not shown as text.]", j.Path, d.Bytes)
+		return nil
+	}
+	if enc.Charset != text.UTF8 && enc.Charset != text.Broken {
+		return tool.Errorf(tool.LimitExceeded, "%q is %s text of %d bytes; files of more than %d bytes are read only as UTF-8.", j.Path, enc, d.Bytes, MaxEditSize).
+			With("Convert it with a command first.")
+	}
+	return p.stream(ctx, r, enc.BOM, j, d)
+}
+
+func (p *page) stream(ctx context.Context, r *bufio.Reader, bom bool, j *readJob, d *fileData) error {
+	if bom {
+		if _, err := r.Discard(3); err != nil {
+			return err
+		}
+	}
+	from := max(j.Offset, 1)
+	for n := 1; ; n++ {
+		line, err := longLine(r, n >= from)
+		switch {
+		case err == io.EOF && n <= from && n > 1:
+			return tool.Errorf(tool.InvalidParameter, "offset %d is past the end of %q, which has %d lines.", from, j.Path, n-1).
+				For("offset", fmt.Sprintf("a line from 1 to %d", n-1))
+		case err == io.EOF:
+			d.From, d.To, d.Total = from, n-1, n-1
+			return nil
+		case err != nil:
+			return tool.PathError("path", j.Path, err)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case n < from:
+			continue
+		}
+		if j.Limit > 0 && n >= from+j.Limit || !p.add(n, string(bytes.TrimSuffix(line, []byte{'\r'})), j.Column) {
+			d.From, d.To = from, n-1
+			p.footer(j, n, -1, p.full())
+			return nil
+		}
+	}
+}
+
+// longLine reads one line without its ending, of any length; where it is not wanted it is only skipped.
+func longLine(r *bufio.Reader, want bool) ([]byte, error) {
+	var line []byte
+	for some := false; ; some = true {
+		part, err := r.ReadSlice('\n')
+		if want {
+			line = append(line, part...)
+		}
+		switch {
+		case err == nil:
+			return bytes.TrimSuffix(line, []byte{'\n'}), nil
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && (some || len(part) > 0):
+			return line, nil
+		}
+		return nil, err
+	}
+}
