@@ -122,6 +122,10 @@ func (d *Disk) install(f *os.File, digest string, size int64) (Blob, error) {
 	if err := f.Close(); err != nil {
 		return fail(err)
 	}
+	now := d.opt.Now()
+	if err := os.Chtimes(f.Name(), now, now); err != nil {
+		return fail(err)
+	}
 	if b, ok, err := d.renew(digest, size); ok || err != nil {
 		os.Remove(f.Name())
 		return b, err
