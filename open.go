@@ -11,6 +11,7 @@
 package tackle
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,6 +20,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tackle-dev/tackle/artifact"
+	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
 	"github.com/tackle-dev/tackle/internal/store"
@@ -26,7 +29,6 @@ import (
 	"github.com/tackle-dev/tackle/session"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
-	"github.com/tackle-dev/tackle/tools/file"
 )
 
 // DefaultMode is the mode of a box that was given none.
@@ -36,14 +38,14 @@ const DefaultMode = "code"
 // the project, posture guarded, and nobody to answer asks. Fields that are set win over the files.
 type Config struct {
 	Dir      string   // working folder; default: the current one
-	Roots    []string // workspace roots; default: Dir
-	StateDir string   // sessions, journal, before-images; default: the user's state folder
+	Roots    []string // workspace roots; default: those of the files, else Dir
+	StateDir string   // sessions, journal, before-images; default: that of the files, else the user's state folder
 	NoFiles  bool     // read no configuration files
 
-	Mode    string // default "code"
+	Mode    string // default: that of the files, else "code"
 	Session string // default: a new one
-	Posture string // plan, guarded, auto or ci
-	// Rules are a layer of their own, as strict as any other: the strictest opinion wins.
+	Posture string // plan, guarded, auto or ci; default: that of the files, else guarded
+	// Rules are a layer of their own, as strict as any other: the strictest opinion of all layers wins.
 	Rules []permission.Rule
 	// Answerer answers what policy asks a person; nil means that nobody is there. Approve answers without a person.
 	Answerer toolbox.Answerer
@@ -54,9 +56,8 @@ type Config struct {
 	Hooks []toolbox.Hook
 	// Host replaces the local host.
 	Host    host.Host
-	Options tool.Options
+	Options tool.Options // add to those of the files
 	Log     *slog.Logger // default: discards
-	Version string       // of the program, for its faces
 }
 
 // Tool is a tool with the modes that list it.
@@ -82,70 +83,100 @@ type Request = toolbox.Request
 // Box is a toolbox with everything that stands behind it. It is safe for concurrent use.
 type Box struct {
 	*toolbox.Box
-	cfg   Config
-	gate  *permission.Gate
-	store store.Store
-	log   *session.Log
-
-	artifacts tool.Artifacts
+	cfg       Config
+	merged    config.Merged
+	gate      *permission.Gate
+	store     store.Store
+	log       *session.Log
+	artifacts *artifact.Store
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
 // records something.
 func Open(ctx context.Context, cfg Config) (*Box, error) {
-	if err := cfg.complete(); err != nil {
+	b := &Box{cfg: cfg}
+	if err := b.configure(ctx); err != nil {
 		return nil, fmt.Errorf("open tackle: %w", err)
 	}
-	b := &Box{cfg: cfg}
-	if err := b.assemble(ctx); err != nil {
+	if err := b.assemble(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open tackle: %w", err), b.Close())
 	}
 	return b, nil
 }
 
-// complete fills defaults and makes paths absolute.
-func (c *Config) complete() error {
-	dir, err := filepath.Abs(c.Dir)
-	if err != nil {
+// configure merges files and fields, fills defaults and makes paths absolute.
+func (b *Box) configure(ctx context.Context) error {
+	c := &b.cfg
+	var err error
+	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return err
 	}
-	c.Dir = dir
-	roots := make([]string, 0, len(c.Roots))
-	for _, r := range c.Roots {
-		if !filepath.IsAbs(r) {
-			r = filepath.Join(dir, r)
-		}
-		roots = append(roots, r)
+	opt := config.Options{Dir: c.Dir, NoFiles: c.NoFiles, Flags: c.flags()}
+	if b.merged, err = config.Load(ctx, opt); err != nil {
+		return err
 	}
-	if c.Roots = roots; len(roots) == 0 {
-		c.Roots = []string{dir}
-	}
-	if c.StateDir == "" {
+	if c.StateDir = b.merged.Config.StateDir; c.StateDir == "" {
 		if c.StateDir, err = local.DefaultStateDir(); err != nil {
 			return err
 		}
 	}
-	if c.StateDir, err = filepath.Abs(c.StateDir); err != nil {
-		return err
+	if b.projectUntrusted() { // only now is it known where the list of trusted projects is
+		opt.Trusted = b.trust().Trusted
+		if b.merged, err = config.Load(ctx, opt); err != nil {
+			return err
+		}
 	}
-	if c.Mode == "" {
+	m := &b.merged.Config
+	if c.Roots = m.Roots; len(c.Roots) == 0 {
+		c.Roots = []string{c.Dir}
+	}
+	if c.Mode = m.Mode; c.Mode == "" {
 		c.Mode = DefaultMode
 	}
 	if c.Session == "" {
 		c.Session = "s_" + strings.ToLower(rand.Text()[:12])
 	}
+	c.Options.RequireRead = c.Options.RequireRead || m.Files.RequireRead
+	c.Options.Durable = c.Options.Durable || m.Files.Durable
 	return nil
 }
 
-func (b *Box) assemble(ctx context.Context) error {
-	cfg := &b.cfg
+func (c *Config) flags() []config.Flag {
+	var out []config.Flag
+	add := func(path string, values ...string) {
+		if len(values) > 0 && values[0] != "" {
+			out = append(out, config.Flag{Path: path, Values: values})
+		}
+	}
+	add("roots", c.Roots...)
+	add("state_dir", c.StateDir)
+	add("mode", c.Mode)
+	add("posture", c.Posture)
+	return out
+}
+
+func (b *Box) projectUntrusted() bool {
+	for _, f := range b.merged.Files {
+		if !f.Trusted {
+			return true
+		}
+	}
+	return false
+}
+
+// trust returns the list of the project files that the person has trusted.
+func (b *Box) trust() config.Trust { return config.Trust{File: filepath.Join(b.cfg.StateDir, "trust")} }
+
+func (b *Box) assemble() error {
+	cfg, m := &b.cfg, &b.merged.Config
 	h := cfg.Host
 	if h == nil {
 		roots := make([]host.Root, 0, len(cfg.Roots))
 		for _, r := range cfg.Roots {
 			roots = append(roots, host.Root{Path: r})
 		}
-		l, err := local.Open(local.Config{Roots: roots, StateDir: filepath.Join(cfg.StateDir, "host")})
+		l, err := local.Open(local.Config{Roots: roots, StateDir: filepath.Join(cfg.StateDir, "host"),
+			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge})
 		if err != nil {
 			return err
 		}
@@ -153,22 +184,28 @@ func (b *Box) assemble(ctx context.Context) error {
 	}
 	b.store = store.Open(cfg.StateDir, store.Options{})
 	b.log = session.NewLog(b.store)
-	facts := permission.FactsOf(h.Info())
-	facts.State = append(facts.State, cfg.StateDir)
-	env := tool.Environment{Mode: cfg.Mode, Workspace: tool.Workspace{WorkspaceDir: cfg.Roots[0], ProjectDir: cfg.Dir, Roots: cfg.Roots[1:]}}
+	// Both kinds of retention have the defaults that their configuration documents.
+	b.artifacts = artifact.New(b.store, b.store, artifact.Options{Dir: filepath.Join(cfg.StateDir, "artifacts"),
+		MaxAge: cmp.Or(m.Artifacts.MaxAge, local.DefaultMaxImageAge), MaxBytes: cmp.Or(int64(m.Artifacts.MaxBytes), local.DefaultMaxImageBytes)})
+	env := b.merged.ToolEnvironment()
+	env.Mode = cfg.Mode
+	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
 	tools := b.builtins()
-	gate, err := permission.New(permission.Options{Posture: permission.Posture(cfg.Posture), Facts: facts,
-		Layers: []permission.Layer{{Name: permission.User, Rules: cfg.Rules}}, Tools: permissionsOf(tools)})
-	if err != nil {
+	var err error
+	if b.gate, err = b.newGate(h, tools); err != nil {
 		return err
 	}
-	b.gate = gate
 	answerer := cfg.Answerer
 	if cfg.Approve != permission.Nobody {
 		answerer = settle(cfg.Approve)
 	}
-	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: gate, Answerer: answerer, Recorder: b.log, Sessions: b.log,
-		Hooks: cfg.Hooks, Options: cfg.Options, Log: cfg.Log})
+	overrides := map[string]toolbox.Override{}
+	for name, t := range m.Tools {
+		overrides[name] = toolbox.Override{Name: t.Name, Description: t.Description}
+	}
+	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: b.gate, Answerer: answerer, Recorder: b.log, Sessions: b.log,
+		Artifacts: spool{b.artifacts}, Hooks: cfg.Hooks, Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
+		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log})
 	if err != nil {
 		return err
 	}
@@ -180,28 +217,24 @@ func (b *Box) assemble(ctx context.Context) error {
 	return nil
 }
 
-// builtins is the explicit list of tools, in the order in which models see them.
-func (b *Box) builtins() []Tool {
-	var out []Tool
-	for _, t := range file.Tools() {
-		out = append(out, Tool{t, []string{DefaultMode}})
+func (b *Box) newGate(h host.Host, tools []Tool) (*permission.Gate, error) {
+	facts := permission.FactsOf(h.Info())
+	facts.State = append(facts.State, b.cfg.StateDir)
+	facts.Artifacts = b.artifacts.SessionDir(b.cfg.Session)
+	facts.Readable = b.merged.Config.ReadRoots
+	for _, f := range b.merged.Files {
+		facts.Config = append(facts.Config, f.Path)
 	}
-	for _, t := range b.cfg.Tools {
-		if t.Modes == nil {
-			t.Modes = []string{b.cfg.Mode}
-		}
-		out = append(out, t)
+	layers := b.merged.Layers
+	if len(b.cfg.Rules) > 0 {
+		layers = append(layers, permission.Layer{Name: "program", Rules: b.cfg.Rules})
 	}
-	return out
-}
-
-func permissionsOf(tools []Tool) map[string]string {
-	m := make(map[string]string, len(tools))
+	names := make(map[string]string, len(tools))
 	for _, t := range tools {
 		d := t.Definition()
-		m[d.Name] = d.Permission
+		names[d.Name] = d.Permission
 	}
-	return m
+	return permission.New(permission.Options{Posture: b.merged.Config.Posture, Layers: layers, Facts: facts, Tools: names})
 }
 
 // settle answers asks without a person.
@@ -227,3 +260,20 @@ func (b *Box) View() View { return View{Mode: b.Env().Mode} }
 
 // SessionID returns the session of calls that name none.
 func (b *Box) SessionID() string { return b.cfg.Session }
+
+// Dir returns the working folder.
+func (b *Box) Dir() string { return b.cfg.Dir }
+
+// Settings returns the merged configuration with the origin of each value.
+func (b *Box) Settings() config.Merged { return b.merged }
+
+// TrustProject trusts the project's configuration file as it is now: from then on its rules may also allow. It returns
+// the path of the file. Boxes that are open keep what they began with.
+func (b *Box) TrustProject() (string, error) {
+	for _, f := range b.merged.Files {
+		if f.Key != "" {
+			return f.Path, b.trust().Add(f.Key, f.Path)
+		}
+	}
+	return "", errors.New("no configuration file of a project was found here")
+}

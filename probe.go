@@ -8,12 +8,6 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 )
 
-// Dir returns the working folder of the box.
-func (b *Box) Dir() string { return b.cfg.Dir }
-
-// Artifacts returns the store of outputs that were too long to show; nil where the box keeps none.
-func (b *Box) Artifacts() tool.Artifacts { return b.artifacts }
-
 // Finding is one thing that Probe tried.
 type Finding struct {
 	Name   string

@@ -105,7 +105,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.noFiles, "no-config", false, "read no configuration files")
 	f.StringVar(&a.mode, "mode", "", "mode of the tools (default: code)")
 	f.StringVar(&a.posture, "posture", "", "defaults of policy: plan, guarded, auto or ci (default: guarded)")
-	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.mcpCommand(), a.whyCommand(), a.doctorCommand())
+	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.mcpCommand(), a.whyCommand(), a.configCommand(), a.doctorCommand())
 	for _, c := range cmd.Commands() {
 		c.Args = usageArgs(c.Args)
 	}
@@ -128,7 +128,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // open opens the box that the flags describe. Contradictions in flags and configuration are usage errors.
 func (a *app) open(ctx context.Context) (*tackle.Box, error) {
 	cfg := tackle.Config{Dir: a.dir, Roots: a.roots, StateDir: a.state, NoFiles: a.noFiles, Mode: a.mode, Posture: a.posture,
-		Session: a.session, Version: version}
+		Session: a.session}
 	switch a.approve {
 	case "", "never":
 	case "always":
