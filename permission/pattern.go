@@ -73,6 +73,28 @@ func compilePath(pattern string, restrict bool, home string, secret *nameTable) 
 	return p, nil
 }
 
+// maxChoices bounds the alternatives of braces in one pattern, so that a project's file cannot make compiling it dear.
+const maxChoices = 64
+
+// choices returns an upper bound of the alternatives that the braces of a pattern make.
+func choices(pattern string) int {
+	total, open := 1, []int(nil)
+	for i := 0; i < len(pattern) && total <= maxChoices; i++ {
+		switch c := pattern[i]; {
+		case c == '\\':
+			i++
+		case c == '{':
+			open = append(open, 1)
+		case c == ',' && len(open) > 0:
+			open[len(open)-1]++
+		case c == '}' && len(open) > 0:
+			total *= open[len(open)-1]
+			open = open[:len(open)-1]
+		}
+	}
+	return total
+}
+
 func patternError(err error) error {
 	var ge *glob.Error
 	if errors.As(err, &ge) {
@@ -88,6 +110,8 @@ func normalise(pattern, home string) (text string, absolute bool, err error) {
 		return "", false, errors.New(`the pattern is empty; write "*" for everything`)
 	case pattern != strings.TrimSpace(pattern):
 		return "", false, errors.New("the pattern has blanks at its ends, which would be part of the name")
+	case choices(pattern) > maxChoices:
+		return "", false, fmt.Errorf("its braces make more than %d alternatives; write several rules", maxChoices)
 	case strings.ContainsRune(pattern, 0):
 		return "", false, errors.New("the pattern holds a NUL, which no path can")
 	case strings.HasPrefix(pattern, "!"):

@@ -106,6 +106,7 @@ func TestP5_PatternErrors(t *testing.T) {
 		{"~/a", "", "home directory is unknown"},
 		{"a[", home, "not closed"},
 		{"a{b", home, "not closed"},
+		{strings.Repeat("{a,b}", 7), home, "more than 64 alternatives"},
 	} {
 		_, err := compilePath(tt.pattern, true, tt.home, secretNames())
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"time"
+
+	"github.com/tackle-dev/tackle/permission"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// Config is everything that can be set. The zero value works: every zero field means the default that its tag names.
+//
+// The tags are what files, editors and "tackle config" see: json is the key, jsonschema the description, default what the
+// zero value means, and scope who may set it ("" the project once it is trusted, "tighten" an untrusted project in the
+// safe direction, "user" never a project).
+type Config struct {
+	// Roots are the workspace roots. In a file they may begin with "~/"; a project's file may give them relative to the
+	// folder that holds .tackle. In memory they are absolute.
+	Roots []string `json:"roots,omitempty" kind:"dir" default:"the folder where tackle works" jsonschema:"Workspace roots: folders that tools work in. Absolute, ~/…, or (in a project's file) relative to the folder that holds .tackle."`
+	// ReadRoots are folders outside of the roots that posture auto reads without asking.
+	ReadRoots []string `json:"read_roots,omitempty" kind:"dir" jsonschema:"Folders outside of the roots that the posture auto reads without asking."`
+	StateDir  string   `json:"state_dir,omitempty" kind:"dir" scope:"user" default:"$XDG_STATE_HOME/tackle" jsonschema:"Folder for sessions, journal, before-images and the ledger. Only the person's own configuration may set it."`
+	CacheDir  string   `json:"cache_dir,omitempty" kind:"dir" scope:"user" default:"$XDG_CACHE_HOME/tackle" jsonschema:"Folder for what can be made again. Only the person's own configuration may set it."`
+
+	Environment string  `json:"environment,omitempty" jsonschema:"Name of the environment, such as production or test."`
+	Project     Project `json:"project,omitzero" jsonschema:"The project that a session works on."`
+	Mode        string  `json:"mode,omitempty" default:"code" jsonschema:"Mode in which sessions start: it selects tools and their rules."`
+
+	Posture permission.Posture `json:"posture,omitempty" default:"guarded" jsonschema:"What happens where no rule says anything: plan (look only), guarded (contained work runs, the boundary asks), auto, ci (nobody is there to ask)."`
+	// Rules are the rules of this configuration. Of a Merged they are empty: see Merged.Layers.
+	Rules []permission.Rule `json:"rules,omitempty" scope:"tighten" jsonschema:"Rules, in order: the last one that matches is this file's opinion, and the strictest opinion of all files wins."`
+
+	Files  Files           `json:"files,omitzero" jsonschema:"How files are changed."`
+	Output Output          `json:"output,omitzero" jsonschema:"How much of a result a model sees; the rest becomes an artifact. Both limits hold together; -1 is no limit."`
+	Limits Limits          `json:"limits,omitzero" jsonschema:"Limits of calls."`
+	Tools  map[string]Tool `json:"tools,omitempty" jsonschema:"Changes to single tools, by their default name."`
+
+	Artifacts Retention `json:"artifacts,omitzero" jsonschema:"How long outputs are kept that no session refers to any more."`
+	Images    Retention `json:"images,omitzero" jsonschema:"How long before-images are kept, which undo needs."`
+
+	Services Services `json:"services,omitzero" jsonschema:"Credentials of services. A tool whose credential is missing is not listed."`
+}
+
+// Project names the project.
+type Project struct {
+	ID   string `json:"id,omitempty" jsonschema:"Identifier of the project."`
+	Name string `json:"name,omitempty" jsonschema:"Name of the project for people."`
+}
+
+// Files says how files are changed.
+type Files struct {
+	RequireRead bool `json:"require_read,omitempty" scope:"tighten" default:"false" jsonschema:"Refuse to change a file that the session has not read, or that changed since."`
+	Durable     bool `json:"durable,omitempty" default:"false" jsonschema:"Sync files to disk before a change is reported."`
+}
+
+// Output is the shared limit of results (O1). Zero fields mean the default, negative ones no limit.
+type Output struct {
+	Lines int  `json:"lines,omitempty" default:"2000" jsonschema:"Lines of one result."`
+	Bytes Size `json:"bytes,omitempty" default:"50 KiB" jsonschema:"Bytes of one result: a number, or a number with a unit (KB, KiB, MB, MiB, GB, GiB)."`
+}
+
+// Limits of calls.
+type Limits struct {
+	Timeout  time.Duration `json:"timeout,omitempty" default:"2m" jsonschema:"Longest time that one call may take, such as 90s or 5m."`
+	Parallel int           `json:"parallel,omitempty" default:"twice the processors" jsonschema:"Calls of one turn that run at once."`
+}
+
+// Tool changes one tool. Empty fields keep what the tool has.
+type Tool struct {
+	Enabled     *bool  `json:"enabled,omitempty" scope:"tighten" jsonschema:"false takes the tool away."`
+	Name        string `json:"name,omitempty" jsonschema:"Name under which models see the tool."`
+	Description string `json:"description,omitempty" jsonschema:"Description that models see instead of the tool's own."`
+}
+
+// Retention bounds what is kept by age and by total size; the oldest goes first. Zero fields mean the default.
+type Retention struct {
+	MaxAge   time.Duration `json:"max_age,omitempty" default:"30d" jsonschema:"Longest time that something is kept, such as 12h or 30d."`
+	MaxBytes Size          `json:"max_bytes,omitempty" default:"1 GiB" jsonschema:"Bytes that are kept at most: a number, or a number with a unit."`
+}
+
+// Services holds the credentials of services.
+type Services struct {
+	Google Google `json:"google,omitzero" jsonschema:"Google's services."`
+}
+
+// Google holds the credentials of Google's services.
+type Google struct {
+	CSE CSE `json:"cse,omitzero" jsonschema:"Custom Search JSON API."`
+}
+
+// CSE is the credential of a custom search engine.
+type CSE struct {
+	APIKey   tool.Secret `json:"api_key,omitzero" jsonschema:"The key, as a reference to an environment variable: ${NAME}."`
+	EngineID string      `json:"engine_id,omitempty" jsonschema:"Identifier of the search engine."`
+}
+
+// reserved are keys that mean something to a later version. They are refused with this reason, so that a file does not
+// seem to work.
+func reserved(path string) string {
+	if path == "mcp" {
+		return "the key is reserved for MCP servers that tackle connects to, which this version does not"
+	}
+	return ""
+}
