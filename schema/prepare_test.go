@@ -410,6 +410,7 @@ func TestForeignSchemas(t *testing.T) {
 		{"draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","$id":"urn:x","type":"object","definitions":{"s":{"type":"string"}},
 			"properties":{"l":{"type":"array","items":[{"$ref":"#/definitions/s"}]}}}`, `{"l":[1]}`, "", "wrong "},
 		{"own id in ref", `{"$id":"https://x.example/s","type":"object","$defs":{"s":{"type":"integer"}},"properties":{"a":{"$ref":"https://x.example/s#/$defs/s"}}}`, `{"a":"1"}`, `{"a":1}`, ""},
+		{"escaped pointer", `{"type":"object","$defs":{"a/b c~":{"type":"integer"}},"properties":{"a":{"$ref":"#/$defs/a~1b%20c~0"}}}`, `{"a":"1"}`, `{"a":1}`, ""},
 		{"anchor", `{"type":"object","$defs":{"s":{"$anchor":"n","type":"integer"}},"properties":{"a":{"$ref":"#n"}}}`, `{"a":"1"}`, `{"a":1}`, ""},
 		{"ref with siblings", `{"type":"object","$defs":{"s":{"type":"integer"}},"properties":{"a":{"$ref":"#/$defs/s","minimum":3}}}`, `{"a":2}`, "", "wrong "},
 		{"unknown draft", `{"$schema":"https://json-schema.org/draft/2019-09/schema","type":"object","properties":{"a":{"not":{"type":"boolean"}}}}`, `{"a":true}`, "", "wrong "},

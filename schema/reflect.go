@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -179,10 +178,8 @@ func (b *builder) field(f reflect.StructField, required bool, path string) (*jso
 }
 
 var (
-	timeType    = reflect.TypeFor[time.Time]()
 	rawType     = reflect.TypeFor[json.RawMessage]()
 	numberType  = reflect.TypeFor[json.Number]()
-	spanType    = reflect.TypeFor[time.Duration]()
 	textType    = reflect.TypeFor[encoding.TextUnmarshaler]()
 	jsonType    = reflect.TypeFor[json.Unmarshaler]()
 	elementType = reflect.TypeFor[interface{ elementType() reflect.Type }]()
@@ -204,11 +201,11 @@ func (b *builder) typ(t reflect.Type, untyped bool, path string) (*jsonschema.Sc
 			return &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{}}, nil
 		}
 		return nil, fmt.Errorf("%s: the option any is for any, json.RawMessage and maps of them, not %s", path, t)
-	case t == timeType:
+	case t.PkgPath() == "time" && t.Name() == "Time":
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}, nil
 	case t == numberType:
 		return &jsonschema.Schema{Type: "number"}, nil
-	case t == spanType:
+	case t.PkgPath() == "time" && t.Name() == "Duration":
 		return nil, fmt.Errorf("%s: time.Duration has no unit in JSON; use a number and say its unit", path)
 	case t == rawType || t.Kind() == reflect.Interface:
 		return nil, fmt.Errorf("%s: %s has no type that a model could see; use a concrete type or say schema:\"any\"", path, t)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -248,8 +247,13 @@ func localRef(root *jsonschema.Schema, ref string) (string, bool) {
 }
 
 func unescapePointer(s string) string {
-	if u, err := url.PathUnescape(s); err == nil {
-		s = u
+	for i := 0; i+2 < len(s); i++ {
+		if s[i] != '%' {
+			continue
+		}
+		if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+			s = s[:i] + string([]byte{byte(c)}) + s[i+3:]
+		}
 	}
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
 }
