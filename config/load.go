@@ -32,6 +32,7 @@ type Options struct {
 	Env      func(name string) (string, bool)  // default os.LookupEnv
 	ReadFile func(path string) ([]byte, error) // default os.ReadFile
 	Exists   func(path string) bool            // default: os.Lstat finds it
+	Resolve  func(path string) (string, error) // follows links; default filepath.EvalSymlinks
 }
 
 // Flag is a setting from a command line: its path ("output.lines", "tools.grep.enabled") and its value; a list has
@@ -49,7 +50,8 @@ type Merged struct {
 	Origins map[string]Origin  // by path: "mode", "roots[0]", "tools.grep.name"; what is missing has its default
 	Ignored []Ignored          // what a project says that does not count
 	Files   []File             // that were read
-	// ProjectDir is the folder that holds .tackle, else the top of the repository around Dir, else Dir.
+	// ProjectDir is the folder that holds .tackle (resolved), else the top of the repository around Dir, else Dir. Patterns
+	// of a project's rules are relative to it.
 	ProjectDir string
 }
 
@@ -92,6 +94,9 @@ func Load(ctx context.Context, o Options) (Merged, error) {
 	}
 	if o.Exists == nil {
 		o.Exists = func(path string) bool { _, err := os.Lstat(path); return err == nil }
+	}
+	if o.Resolve == nil {
+		o.Resolve = filepath.EvalSymlinks
 	}
 	if o.Dir == "" {
 		dir, err := os.Getwd()
@@ -196,6 +201,11 @@ func (l *loader) project() {
 }
 
 func (l *loader) projectFile(dir, path string, data []byte) {
+	dir, err := l.Resolve(dir)
+	if err != nil {
+		l.errs = append(l.errs, fmt.Errorf("config: %w", err))
+		return
+	}
 	key := TrustKey(dir, data)
 	trusted := l.Trusted != nil && l.Trusted(key)
 	l.merged.ProjectDir = dir
@@ -214,7 +224,7 @@ func (l *loader) read(d decoder, data []byte) {
 	if len(d.rules) == 0 {
 		return
 	}
-	layer := permission.Layer{Name: d.origin.Layer, Rules: d.rules, Untrusted: d.untrusted}
+	layer := permission.Layer{Name: d.origin.Layer, Rules: d.rules, Untrusted: d.untrusted, Base: d.base}
 	if err := permission.Check(layer); err != nil {
 		l.errs = append(l.errs, err)
 		return

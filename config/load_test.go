@@ -72,7 +72,8 @@ func world(user, project string, env map[string]string) Options {
 			}
 			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 		},
-		Exists: func(path string) bool { return path == "/home/ann/src/demo/.git" },
+		Exists:  func(path string) bool { return path == "/home/ann/src/demo/.git" },
+		Resolve: func(path string) (string, error) { return path, nil },
 	}
 }
 
@@ -169,7 +170,7 @@ func TestLoad_Layers(t *testing.T) {
 	if diff := cmp.Diff(origins, m.Origins); diff != "" {
 		t.Errorf("origins: -want +got\n%s", diff)
 	}
-	if len(m.Layers) != 2 || m.Layers[0].Name != permission.User || m.Layers[1].Name != permission.Project || m.Layers[1].Untrusted {
+	if len(m.Layers) != 2 || m.Layers[0].Name != permission.User || m.Layers[1].Name != permission.Project || m.Layers[1].Untrusted || m.Layers[0].Base != "" || m.Layers[1].Base != "/home/ann/src/demo" {
 		t.Errorf("layers %+v", m.Layers)
 	}
 	names := map[string]string{}

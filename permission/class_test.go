@@ -104,6 +104,29 @@ docs/CLAUDE.md                      read-in      write-protected
 	}
 }
 
+// P6: a root counts for the names below it, and not for itself.
+func TestP6_RootNames(t *testing.T) {
+	for _, tt := range []struct {
+		root, path string
+		want       Class
+	}{
+		{home + "/.config", "/gcloud/x", ReadSecret},
+		{home + "/.config", "/app/x", ReadIn},
+		{home + "/.ssh", "/config", ReadIn},
+		{home, "/.ssh/config", ReadSecret},
+		{"/", "/srv/x", ReadIn},
+		{"/", "/etc/shadow", ReadSecret},
+	} {
+		f := facts()
+		f.Roots = []string{tt.root}
+		value := strings.TrimPrefix(tt.root+tt.path, "/")
+		in := &tool.Intent{Targets: []tool.Target{{Kind: tool.PathTarget, Effect: tool.Read, Value: "/" + strings.TrimPrefix(value, "/")}}}
+		if diff := cmp.Diff([]Class{tt.want}, Classify(in, f)); diff != "" {
+			t.Errorf("root %s, %s: -want +got\n%s", tt.root, tt.path, diff)
+		}
+	}
+}
+
 // P6: targets that are no paths, and effects without targets.
 func TestP6_OtherTargets(t *testing.T) {
 	f := facts()

@@ -3,6 +3,7 @@ package permission
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -46,24 +47,27 @@ func compile(l Layer, s *settings) (*Compiled, error) {
 	}
 	c := &Compiled{name: l.Name, untrusted: l.Untrusted, tools: s.tools, rules: make([]rule, len(l.Rules))}
 	var errs []error
+	if l.Base != "" && !filepath.IsAbs(l.Base) {
+		errs = append(errs, fmt.Errorf("layer %s: its base %q is not absolute", l.Name, l.Base))
+	}
 	for i, r := range l.Rules {
 		out := &c.rules[i]
 		*out = rule{Rule: r, number: i + 1, by: fmt.Sprintf("rule %s:%d", l.Name, i+1), ignored: l.Untrusted && r.Action == tool.Allow}
-		if err := out.compile(s); err != nil {
+		if err := out.compile(s, l.Base); err != nil {
 			errs = append(errs, &RuleError{Layer: l.Name, Number: i + 1, Rule: r, Reason: err.Error()})
 		}
 	}
 	return c, errors.Join(errs...)
 }
 
-func (r *rule) compile(s *settings) (err error) {
+func (r *rule) compile(s *settings, base string) (err error) {
 	if r.Action > tool.Deny {
 		return fmt.Errorf("the action %d is none of allow, ask and deny", uint8(r.Action))
 	}
 	if err := checkName(r.Permission); err != nil {
 		return err
 	}
-	if r.path, err = compilePath(r.Pattern, r.restricts(), s.home, s.secret); err != nil {
+	if r.path, err = compilePath(r.Pattern, r.restricts(), place{s.home, base}, s.secret); err != nil {
 		return err
 	}
 	for kind, m := range s.matchers {

@@ -44,8 +44,10 @@ func foldName(s string) string {
 	if i := strings.IndexByte(s, ':'); i > 0 {
 		s = s[:i]
 	}
-	if t := strings.TrimRight(s, ". "); t != "" {
-		s = t
+	if s != "" && (s[len(s)-1] == '.' || s[len(s)-1] == ' ') {
+		if t := strings.TrimRight(s, ". "); t != "" {
+			s = t
+		}
 	}
 	if s == "git~1" {
 		return ".git"

@@ -56,6 +56,35 @@ func TestP1_Layers(t *testing.T) {
 	}
 }
 
+// P5: a project's patterns are relative to its own folder, which need not be a root; its allows stay within the roots.
+func TestP5_Base(t *testing.T) {
+	layer := func(rules string) []Layer {
+		return []Layer{{Name: Project, Base: "/w", Rules: parse(t, rules)}}
+	}
+	tests := []struct {
+		rules, path string
+		want        tool.Verdict
+	}{
+		{"deny edit ws/gen/**", "gen/a", tool.Deny},
+		{"deny edit gen/**", "gen/a", tool.Allow},
+		{"deny edit *.lock", "a/b.lock", tool.Deny},
+		{"deny edit other/", "/w/other/a", tool.Deny},
+		{"ask edit **\nallow edit ws/gen/**", "gen/a", tool.Allow},
+		{"allow edit **", "/w/other/a", tool.Ask},
+		{"allow edit /w/other/**", "/w/other/a", tool.Allow},
+		{"deny edit *", "/w/other/a", tool.Deny},
+	}
+	for _, tt := range tests {
+		g := gate(t, Options{Layers: layer(tt.rules)})
+		if d := decide(t, g, Request{Intent: on("edit", tool.Write, resolve(tt.path, nil))}); d.Verdict != tt.want {
+			t.Errorf("%q, %s: got %s by %s, want %s", tt.rules, tt.path, d.Verdict, d.By, tt.want)
+		}
+	}
+	if _, err := New(Options{Layers: []Layer{{Name: Project, Base: "rel"}}}); err == nil {
+		t.Error("a relative base is accepted")
+	}
+}
+
 // P1, T10: modes, sessions and requests are layers like the others.
 func TestP1_ModeSessionRequest(t *testing.T) {
 	g := gate(t, Options{Modes: map[string]Layer{"plan": {Rules: parse(t, "deny edit *")}}})

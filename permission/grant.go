@@ -77,7 +77,7 @@ func (g *Gate) Grant(gr Grant) error {
 	in := &granted{Grant: gr}
 	if gr.Pattern != "" {
 		in.rule.Rule = Rule{Permission: gr.Permission, Pattern: gr.Pattern, Action: tool.Allow}
-		if err := in.rule.compile(&g.settings); err != nil {
+		if err := in.rule.compile(&g.settings, ""); err != nil {
 			return fmt.Errorf("grant: %w", err)
 		}
 	}

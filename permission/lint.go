@@ -102,7 +102,7 @@ func (g *Gate) lintPattern(r *rule, report reporter) {
 	if g.judge.protected.named(text) || strings.Contains(text, ".tackle") {
 		report(Warning, "guarded", "the pattern spells a protected name, and no rule lifts a guard: writing there asks all the same")
 	}
-	if !r.path.absolute && glob.HasMeta(text) && !strings.Contains(text, "/") && text != "**" {
+	if p := r.Pattern; glob.HasMeta(p) && !strings.ContainsAny(p, "/~") && p != "**" {
 		report(Note, "top-only", "an allow without a slash is about the top of the workspace; write %q for every depth", "**/"+r.Pattern)
 	}
 	if r.path.absolute {

@@ -3,6 +3,7 @@ package permission
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/tackle-dev/tackle/glob"
@@ -35,6 +36,7 @@ func (ToolNames) Compile(pattern string, _ bool) (Match, error) {
 type pathPattern struct {
 	any      bool // matches every target of every kind
 	absolute bool // compared with the absolute path, not with the path below the root
+	inside   bool // matches only below a root: a relative allow of a layer with a base
 	restrict bool
 	exact    *glob.Pattern
 	folded   *glob.Pattern // of the folded text, for rules that restrict; nil where the text is folded as written
@@ -42,23 +44,37 @@ type pathPattern struct {
 	text     string        // normalised and folded, before restrict widened it: the source of index keys
 }
 
+// A place is what patterns are relative to.
+type place struct {
+	home string // for "~/"
+	base string // see Layer.Base
+}
+
 // compilePath compiles a pattern for paths. A restricting pattern covers what lies below its matches, and every depth
 // when it has no slash.
-func compilePath(pattern string, restrict bool, home string, secret *nameTable) (pathPattern, error) {
+func compilePath(pattern string, restrict bool, at place, secret *nameTable) (pathPattern, error) {
 	p := pathPattern{restrict: restrict}
 	if pattern == Any {
 		p.any = true
 		return p, nil
 	}
-	text, absolute, err := normalise(pattern, home)
+	text, absolute, err := normalise(pattern, at.home)
 	if err != nil {
 		return p, err
 	}
-	if restrict && !absolute && !strings.Contains(text, "/") && text != "**" {
+	p.names = secret.named(fold(text)) || !glob.HasMeta(text)
+	if restrict && !absolute && !strings.Contains(text, "/") && text != "**" && text != "." {
 		text = "**/" + text
 	}
+	if !absolute && at.base != "" {
+		p.inside, absolute = !restrict, true
+		if base := quotePath(at.base); text == "." {
+			text = base
+		} else if base != "" {
+			text = base + "/" + text
+		}
+	}
 	p.absolute, p.text = absolute, fold(text)
-	p.names = secret.named(p.text) || !glob.HasMeta(text)
 	if restrict && text != "**" && !strings.HasSuffix(text, "/**") {
 		text += "/**"
 	}
@@ -125,7 +141,7 @@ func normalise(pattern, home string) (text string, absolute bool, err error) {
 		if home == "" {
 			return "", false, errors.New(`the home directory is unknown here, so "~/" means nothing; write the absolute path`)
 		}
-		rest, absolute = glob.Quote(strings.ReplaceAll(home, `\`, "/"))+pattern[1:], true
+		rest, absolute = "/"+quotePath(home)+pattern[1:], true
 	case strings.HasPrefix(pattern, "~"):
 		return "", false, errors.New(`"~name" is not read; write the absolute path`)
 	case strings.HasPrefix(pattern, "/") || hasDrive(pattern):
@@ -151,6 +167,11 @@ func normalise(pattern, home string) (text string, absolute bool, err error) {
 	return text, absolute, nil
 }
 
+// quotePath returns the pattern that matches exactly an absolute path, without the slash in front.
+func quotePath(path string) string {
+	return glob.Quote(strings.TrimPrefix(filepath.ToSlash(path), "/"))
+}
+
 func hasDrive(s string) bool {
 	return len(s) >= 3 && s[1] == ':' && s[2] == '/' && (s[0]|0x20) >= 'a' && (s[0]|0x20) <= 'z'
 }
@@ -162,6 +183,9 @@ func (p *pathPattern) match(f *form) bool {
 	}
 	if p.any {
 		return true
+	}
+	if p.inside && !f.inside {
+		return false
 	}
 	path, folded := f.abs, f.fabs
 	if !p.absolute {

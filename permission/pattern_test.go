@@ -108,7 +108,7 @@ func TestP5_PatternErrors(t *testing.T) {
 		{"a{b", home, "not closed"},
 		{strings.Repeat("{a,b}", 7), home, "more than 64 alternatives"},
 	} {
-		_, err := compilePath(tt.pattern, true, tt.home, secretNames())
+		_, err := compilePath(tt.pattern, true, place{home: tt.home}, secretNames())
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got %v, want %q", tt.pattern, err, tt.want)
 		}

@@ -38,7 +38,8 @@ var (
 		var out []Layer
 		for i := range rapid.IntRange(1, 3).Draw(t, "layers") {
 			out = append(out, Layer{Name: string(rune('A' + i)), Rules: rapid.SliceOfN(drawRule, 0, 12).Draw(t, "rules"),
-				Untrusted: rapid.IntRange(0, 3).Draw(t, "trust") == 0})
+				Untrusted: rapid.IntRange(0, 3).Draw(t, "trust") == 0,
+				Base:      rapid.SampledFrom([]string{"", "", root, "/w", root + "/sub"}).Draw(t, "base")})
 		}
 		return out
 	})
@@ -198,15 +199,20 @@ func countDecides(l LayerView) int {
 // the index agrees with the pattern.
 func FuzzPattern(f *testing.F) {
 	for _, s := range [][2]string{{"src/**", "src/a"}, {"**/*.go", "a/b.go"}, {"~/x", "/home/u/x"}, {"{a,b}/c", "b/c"}, {".env", ".ENV"}, {"a/", "a/b"}, {"/é", "/E\u0301"}, {"[a", "["}} {
-		f.Add(s[0], s[1])
+		f.Add(s[0], s[1], false)
+		f.Add(s[0], s[1], true)
 	}
 	j := newJudge(facts())
-	f.Fuzz(func(t *testing.T, pattern, path string) {
-		permit, err := compilePath(pattern, false, home, j.secret)
+	f.Fuzz(func(t *testing.T, pattern, path string, based bool) {
+		at := place{home: home}
+		if based {
+			at.base = "/w"
+		}
+		permit, err := compilePath(pattern, false, at, j.secret)
 		if err != nil {
 			return
 		}
-		restrict, err := compilePath(pattern, true, home, j.secret)
+		restrict, err := compilePath(pattern, true, at, j.secret)
 		if err != nil {
 			t.Fatalf("%q is a pattern for an allow and not for a deny: %v", pattern, err)
 		}
@@ -281,3 +287,16 @@ func BenchmarkDecide_1000rules_1target(b *testing.B)    { benchDecide(b, 1000, 1
 func BenchmarkDecide_1000rules_10targets(b *testing.B)  { benchDecide(b, 1000, 10) }
 func BenchmarkDecide_10000rules_1target(b *testing.B)   { benchDecide(b, 10000, 1) }
 func BenchmarkDecide_10000rules_10targets(b *testing.B) { benchDecide(b, 10000, 10) }
+
+// A search asks once for every file that it looks at.
+func BenchmarkScreen(b *testing.B) {
+	g := gate(b, Options{Layers: user(b, "deny * .env\nask edit **\nallow edit src/**")})
+	screen := g.Screen(Request{Intent: &tool.Intent{Tool: "grep", Permission: "grep"}})
+	target := tool.PathTo(resolve("pkg/server/internal/file.go", nil), tool.Read)
+	b.ReportAllocs()
+	for b.Loop() {
+		if screen(target) != tool.Allow {
+			b.Fatal("not allowed")
+		}
+	}
+}

@@ -68,6 +68,10 @@ type Layer struct {
 	// Untrusted layers only tighten: their allow rules are ignored, and explanations say so. It is set for the layer of a
 	// project until the person has trusted the exact content of its file.
 	Untrusted bool
+	// Base is the folder that relative patterns of the layer are relative to, absolute and resolved; "" means each of the
+	// workspace roots. It is set for the layer of a project, whose folder need not be a root. An allow with a relative
+	// pattern still covers only what lies in a root.
+	Base string
 }
 
 // RuleError is a rule that cannot be understood. No gate is built from it: a deny that nobody understands must not turn

@@ -158,13 +158,13 @@ func (j *judge) subject(t tool.Target) subject {
 	default:
 		p = j.locate(t.Value)
 	}
-	s.forms[0], s.n = j.form(p.Real, p.Rel, p.Inside(), t.Effect), 1
+	s.forms[0], s.n = j.form(p.Real, p.Root, p.Rel, t.Effect), 1
 	if p.Abs != p.Real && p.Abs != "" {
 		given := j.locate(p.Abs)
 		if !given.Inside() && p.Inside() && !p.Link {
 			given.Root, given.Rel, s.alike = p.Root, p.Rel, true
 		}
-		s.forms[1], s.n = j.form(p.Abs, given.Rel, given.Inside(), t.Effect), 2
+		s.forms[1], s.n = j.form(p.Abs, given.Root, given.Rel, t.Effect), 2
 	}
 	for i := range s.n {
 		s.classes[i] = j.classPath(&s.forms[i], t.Effect)
@@ -175,24 +175,25 @@ func (j *judge) subject(t tool.Target) subject {
 	return s
 }
 
-func (j *judge) form(native, rel string, inside bool, e tool.Effect) form {
+func (j *judge) form(native, root, rel string, e tool.Effect) form {
 	slash := filepath.ToSlash(native)
-	f := form{native: native, abs: strings.TrimPrefix(slash, "/"), inside: inside}
+	f := form{native: native, abs: strings.TrimPrefix(slash, "/"), inside: root != ""}
 	folded := fold(slash)
 	f.fabs = strings.TrimPrefix(folded, "/")
-	names := f.fabs
-	if inside {
+	// Below a root only the names below it count: a workspace in a folder of a protected name is the person's choice.
+	before, names := "", f.fabs
+	if f.inside {
 		f.rel, f.frel = rel, fold(rel)
-		names = f.frel
+		before, names = foldName(fold(filepath.Base(root))), f.frel
 	}
 	f.state = belowAny(folded, j.state)
 	f.artifact = j.facts.Artifacts != "" && below(native, j.facts.Artifacts)
-	f.secret = j.secret.find(names)
-	if f.secret == "" && !inside && procSecret(slash) {
+	f.secret = j.secret.find(before, names)
+	if f.secret == "" && !f.inside && procSecret(slash) {
 		f.secret = "/proc"
 	}
 	if e != tool.Read {
-		f.protected = j.protected.find(names)
+		f.protected = j.protected.find(before, names)
 		f.config = belowAny(folded, j.config) || hasComponent(names, ".tackle")
 	}
 	return f
