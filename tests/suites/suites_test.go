@@ -173,3 +173,33 @@ func TestEditSuites(t *testing.T) {
 	t.Logf("%d cases, %d of tier exact", len(cases), exact)
 	run(t, cases)
 }
+
+// minima of the patch cases: the complete scenarios of the real implementation, and the diffs on which git and GNU
+// patch agree.
+const (
+	minScenarios = 25
+	minAgreed    = 30
+	minPatch     = 340
+)
+
+func TestPatchSuites(t *testing.T) {
+	cases, err := load(shared(t), "apply_patch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios, agreed := 0, 0
+	for i := range cases {
+		c := &cases[i]
+		if c.meta.Suite == "codex-scenarios" {
+			scenarios++
+		}
+		if c.meta.Agreement == "both" {
+			agreed++
+		}
+	}
+	if scenarios < minScenarios || agreed < minAgreed || len(cases) < minPatch {
+		t.Fatalf("found %d cases, %d scenarios, %d agreed", len(cases), scenarios, agreed)
+	}
+	t.Logf("%d cases, %d scenarios of the envelope, %d on which git and GNU patch agree", len(cases), scenarios, agreed)
+	run(t, cases)
+}

@@ -23,7 +23,7 @@ const (
 // Tools returns the file tools in the order of their list.
 func Tools() []tool.Tool {
 	return []tool.Tool{
-		Read{}.Tool(), Edit{}.Tool(), MultiEdit{}.Tool(), Write{}.Tool(), List{}.Tool(),
+		Read{}.Tool(), Edit{}.Tool(), MultiEdit{}.Tool(), Patch{}.Tool(), Write{}.Tool(), List{}.Tool(),
 		Delete{}.Tool(), Move{}.Tool(), Copy{}.Tool(),
 	}
 }

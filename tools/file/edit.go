@@ -57,10 +57,6 @@ func (t Edit) Tool() tool.Tool {
 	}, t.plan)
 }
 
-// editsByString is the first layer of visibility (P3): models that are trained on patches get apply_patch instead.
-// Until that tool is in the box every model edits by strings.
-func editsByString(string) bool { return true }
-
 func (Edit) plan(ctx context.Context, call *tool.Call, in editInput) (tool.Action, error) {
 	f, err := openText(ctx, call, in.Path)
 	if err != nil {

@@ -24,6 +24,7 @@ func TestContract(t *testing.T) {
 		"read_file":   {`{}`: tool.MissingParameter, `{"path":"none"}`: tool.NotFound, `{"path":"dir"}`: tool.InvalidParameter, `{"path":"a\u0000b"}`: tool.InvalidParameter, `{"path":" "}`: tool.InvalidParameter, `{"path":"a.txt","files":[{"path":"a.txt"}]}`: tool.InvalidParameter},
 		"edit":        {`{"path":"none","old_string":"a","new_string":"b"}`: tool.NotFound, `{"path":"a.txt","old_string":"zzz","new_string":"b"}`: tool.NotFound, `{"path":"a.txt","old_string":"one","new_string":"one"}`: tool.InvalidParameter, `{"path":"a.txt","old_string":"","new_string":"b"}`: tool.InvalidParameter, `{"path":"bin","old_string":"a","new_string":"b"}`: tool.OperationNotAllowed, `{"path":"dir","old_string":"a","new_string":"b"}`: tool.InvalidParameter, `{"path":"twice","old_string":"x","new_string":"y"}`: tool.InvalidParameter},
 		"multi_edit":  {`{"path":"a.txt","edits":[]}`: tool.InvalidParameter, `{"path":"a.txt","edits":[{"old_string":"zzz","new_string":"b"}]}`: tool.OperationFailed, `{"path":"none","edits":[{"old_string":"zzz","new_string":"b"}]}`: tool.NotFound},
+		"apply_patch": {`{"patch":""}`: tool.InvalidParameter, `{"patch":"hello"}`: tool.InvalidParameter, `{"patch":"*** Begin Patch\n*** Update File: a.txt\n@@\n-zzz\n+y\n*** End Patch"}`: tool.NotFound, `{"patch":"*** Begin Patch\n*** Add File: twice\n+y\n*** End Patch"}`: tool.OperationNotAllowed},
 		"write_file":  {`{"path":"dir","content":"x"}`: tool.InvalidParameter, `{"path":"a.txt/below","content":"x"}`: tool.InvalidParameter},
 		"list_dir":    {`{"path":"none"}`: tool.NotFound, `{"path":"a.txt"}`: tool.InvalidParameter},
 		"delete_file": {`{"path":"none"}`: tool.NotFound, `{"path":"dir"}`: tool.OperationNotAllowed, `{"path":"."}`: tool.OperationNotAllowed},
@@ -32,8 +33,9 @@ func TestContract(t *testing.T) {
 	}
 	good := map[string][]string{
 		"read_file": {`{"path":"a.txt"}`, `{"files":[{"path":"a.txt"},{"path":"none"}]}`}, "edit": {`{"path":"a.txt","old_string":"one","new_string":"1"}`, `{"path":"new","old_string":"","new_string":"1"}`},
-		"multi_edit": {`{"path":"a.txt","edits":[{"old_string":"one","new_string":"1"},{"old_string":"zzz","new_string":"1"},7]}`}, "write_file": {`{"path":"deep/new/file","content":"x"}`, `{"path":"a.txt","content":"x"}`},
-		"list_dir": {`{}`, `{"path":"dir","depth":5}`}, "delete_file": {`{"path":"a.txt"}`, `{"path":"dir","recursive":true}`}, "move_file": {`{"path":"a.txt","to":"deep/b.txt"}`, `{"path":"dir","to":"dir2"}`},
+		"multi_edit": {`{"path":"a.txt","edits":[{"old_string":"one","new_string":"1"},{"old_string":"zzz","new_string":"1"},7]}`}, "apply_patch": {`{"patch":"*** Begin Patch\n*** Update File: a.txt\n*** Move to: deep/n.txt\n@@\n-one\n+1\n*** Add File: x/y/new\n+new\n*** Delete File: twice\n*** End Patch"}`},
+		"write_file": {`{"path":"deep/new/file","content":"x"}`, `{"path":"a.txt","content":"x"}`},
+		"list_dir":   {`{}`, `{"path":"dir","depth":5}`}, "delete_file": {`{"path":"a.txt"}`, `{"path":"dir","recursive":true}`}, "move_file": {`{"path":"a.txt","to":"deep/b.txt"}`, `{"path":"dir","to":"dir2"}`},
 		"copy_file": {`{"path":"a.txt","to":"deep/b.txt"}`, `{"path":"dir","to":"dir2"}`},
 	}
 	tools := Tools()
@@ -282,5 +284,41 @@ func TestP6_WritesOutside(t *testing.T) {
 	entries, err := os.ReadDir(out)
 	if err != nil || len(entries) != 0 || w.get("a") != "a" {
 		t.Errorf("written outside: %v %v", entries, err)
+	}
+}
+
+// F5: a patch applies wholly or not at all, and says which files changed.
+func TestF5_Patch(t *testing.T) {
+	w := newWorld(t, map[string]string{"a": "one\ntwo\nthree\n", "b": "b\n", "crlf": "x\r\ny\r\n"}, tool.Options{})
+	w.holds(w.ok("apply_patch", args{"patch": "*** Begin Patch\n*** Update File: a\n@@\n one\n-two\n+2\n*** Add File: n/m\n+new\n*** Delete File: b\n*** Update File: crlf\n@@\n-y\n+z\n*** End Patch\n"}),
+		"Applied the patch to 4 files:", "\nM a +1 -1", "\nA n/m +1 -0", "\nD b +0 -1", "\nM crlf +1 -1")
+	for name, want := range map[string]string{"a": "one\n2\nthree\n", "n/m": "new\n", "b": "<absent>", "crlf": "x\r\nz\r\n"} {
+		if got := w.get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	failed := w.fails("apply_patch", args{"patch": "*** Begin Patch\n*** Update File: a\n@@\n-one\n+1\n*** Update File: crlf\n@@\n-gone\n+never\n*** End Patch\n"}, tool.NotFound)
+	w.holds(failed, "nothing was written", "#1 would apply", "#2 failed", "no old line is in the file")
+	if w.get("a") != "one\n2\nthree\n" {
+		t.Error("half a patch was written")
+	}
+	w.holds(w.ok("apply_patch", args{"patch": "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n-one\n+1\n 2\n three\n"}), "M a +1 -1")
+	w.fails("apply_patch", args{"patch": "*** Begin Patch\n*** Add File: ../out\n+x\n*** End Patch\n"}, tool.PermissionDenied)
+	w.fails("apply_patch", args{"patch": "*** Begin Patch\n*** Update File: a\n*** Move to: a\n@@\n-1\n+2\n*** End Patch\n"}, tool.InvalidParameter)
+}
+
+// P3: models trained on patches see apply_patch, the others edit, multi_edit and write_file.
+func TestP3_ModelsAndTheirTools(t *testing.T) {
+	for model, patches := range map[string]bool{"gpt-5.5": true, "openai/gpt-5-codex": true, "gpt-oss-120b": true, "o4-mini": true, "codex-mini": true,
+		"claude-opus-5": false, "gemini-3-pro": false, "qwen3-coder": false, "gpt-4o": false, "llama-4": false} {
+		for _, tl := range Tools() {
+			d := tl.Definition()
+			if d.Models == nil {
+				continue
+			}
+			if sees, want := d.Models(model), patches == (d.Name == "apply_patch"); sees != want {
+				t.Errorf("%s sees %s: %v", model, d.Name, sees)
+			}
+		}
 	}
 }

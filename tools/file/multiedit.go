@@ -124,7 +124,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, args json.RawMessa
 		out.Status, out.Rung, out.Replacements = "applied", o.Result.Rung.String(), len(o.Result.Spans)
 		replacements += len(o.Result.Spans)
 	}
-	rest := unmade(outcomes)
+	rest := unmade("edit", outcomes)
 	if batch.Applied == 0 || in.Atomic && rest != "" || f.exists() && f.sameBytes(batch.Content) {
 		return tool.Action{}, nothingWritten(in, outcomes)
 	}
@@ -168,12 +168,12 @@ func (t MultiEdit) decode(raw json.RawMessage) (oneEdit, error) {
 	return e, json.Unmarshal(p.Args, &e)
 }
 
-// unmade lists the edits that were not applied, one line each.
-func unmade(outcomes []outcome) string {
+// unmade lists the edits or hunks that were not applied, one line each.
+func unmade(what string, outcomes []outcome) string {
 	var b strings.Builder
 	for _, o := range outcomes {
 		if o.Status != "applied" {
-			fmt.Fprintf(&b, "\nedit #%d %s: %s", o.Number, o.Status, o.Message)
+			fmt.Fprintf(&b, "\n%s #%d %s: %s", what, o.Number, o.Status, o.Message)
 		}
 	}
 	return b.String()
@@ -183,7 +183,7 @@ func unmade(outcomes []outcome) string {
 // not applied.
 func multiEditMessage(path string, outcomes []outcome, applied, replacements int) string {
 	msg := fmt.Sprintf("Edited %s: applied %d of %d edits (%d replacements).", path, applied, len(outcomes), replacements)
-	rest := unmade(outcomes)
+	rest := unmade("edit", outcomes)
 	if rest == "" {
 		return msg
 	}
@@ -207,6 +207,6 @@ func nothingWritten(in multiEditArgs, outcomes []outcome) error {
 	if in.Atomic {
 		why = "With atomic, every edit has to apply"
 	}
-	return &tool.Error{Code: tool.OperationFailed, Parameter: "edits", Message: fmt.Sprintf("%s: %s; nothing was written.%s\n\n%s", in.Path, why, unmade(outcomes), outcomeBlock(outcomes)),
+	return &tool.Error{Code: tool.OperationFailed, Parameter: "edits", Message: fmt.Sprintf("%s: %s; nothing was written.%s\n\n%s", in.Path, why, unmade("edit", outcomes), outcomeBlock(outcomes)),
 		Hint: "Correct the edits that failed and call again with all of them."}
 }
