@@ -28,6 +28,7 @@ func (p *Program) NewScanner() *Scanner {
 type Line struct {
 	Start, End int // without the line end; a "\r" before "\n" still counts as text here
 	At         int // a position inside or at the end of a match
+	Matches    int // how many matches Blocks reports together; Lines does not count them and says 1
 }
 
 // Lines calls f for every matching line of b, in order, until f returns false. b must begin at the beginning of a line
@@ -40,7 +41,7 @@ func (s *Scanner) Lines(b []byte, f func(Line) bool) {
 	s.hits = s.d.lines(b, s.hits[:0])
 	for _, at := range s.hits {
 		start, end := lineBounds(b, at)
-		if !f(Line{start, end, min(at, end)}) {
+		if !f(Line{start, end, min(at, end), 1}) {
 			return
 		}
 	}
@@ -84,7 +85,7 @@ func (s *Scanner) needleLines(b []byte, f func(Line) bool) {
 		}
 		start, end := lineBounds(b, at)
 		if s.p.pure || s.d.matchLine(b[start:end]) {
-			if !f(Line{start, end, at}) {
+			if !f(Line{start, end, at, 1}) {
 				return
 			}
 		}
@@ -192,12 +193,13 @@ func (s *Scanner) Blocks(b []byte, f func(Line) bool) {
 		_, end := lineBounds(b, last)
 		if cur.Start >= 0 && start <= cur.End {
 			cur.End = max(cur.End, end)
+			cur.Matches++
 			continue
 		}
 		if cur.Start >= 0 && !f(cur) {
 			return
 		}
-		cur = Line{start, end, from}
+		cur = Line{start, end, from, 1}
 	}
 	if cur.Start >= 0 {
 		f(cur)

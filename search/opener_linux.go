@@ -1,0 +1,28 @@
+package search
+
+import (
+	"context"
+
+	"golang.org/x/sys/unix"
+)
+
+// openerFS reads directories that a host opened.
+func openerFS(o DirOpener) FS { return &rawHost{raw: &raw{}, opener: o} }
+
+type rawHost struct {
+	raw    *raw
+	opener DirOpener
+}
+
+func (r *rawHost) Root(ctx context.Context, path string) (Dir, error) {
+	f, err := r.opener.OpenDir(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	return r.raw.dir(fd), nil
+}
