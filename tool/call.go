@@ -29,6 +29,9 @@ type Call struct {
 	Bounds    Bounds  // what the face can show; the tool may bound its own output by it
 	Options   Options // of the session
 
+	// Screen, where a gate can judge single targets, returns the function that does. Listings and searches use Visible.
+	Screen func() func(Target) Verdict
+
 	// Hunks are the 1-based numbers of the edits or patch hunks that may be planned; nil means all. Denied maps the
 	// others to the words of the person who denied them (P9).
 	Hunks  []int
@@ -53,6 +56,16 @@ func (c *Call) Approved(n int) (ok bool, words string) {
 		}
 	}
 	return false, c.Denied[n]
+}
+
+// Visible returns a function that reports whether a listing or search may show a file below a folder that the call may
+// read. Without a gate that judges single targets everything may be shown.
+func (c *Call) Visible() func(p host.Path) bool {
+	if c.Screen == nil {
+		return func(host.Path) bool { return true }
+	}
+	judge := c.Screen()
+	return func(p host.Path) bool { return judge(PathTo(p, Read)) == Allow }
 }
 
 // Resolve resolves a path argument against the call's working directory.

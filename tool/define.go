@@ -25,26 +25,6 @@ func Define[In any](spec Spec, plan func(ctx context.Context, call *Call, in In)
 	return &defined[In]{spec, plan}
 }
 
-// DefineRaw is Define for a tool that decodes its arguments itself: the schema comes from In, plan gets the validated
-// JSON object. It is for arguments that no one Go type holds, such as the elements of a Lenient array.
-func DefineRaw[In any](spec Spec, plan func(ctx context.Context, call *Call, args json.RawMessage) (Action, error)) Tool {
-	s, err := schema.For[In]()
-	spec.Schema = s
-	spec.err = errors.Join(err, complete(&spec))
-	return &raw{spec, plan}
-}
-
-type raw struct {
-	def  Definition
-	plan func(context.Context, *Call, json.RawMessage) (Action, error)
-}
-
-func (r *raw) Definition() Definition { return r.def }
-
-func (r *raw) Plan(ctx context.Context, call *Call, args json.RawMessage) (Action, error) {
-	return r.plan(ctx, call, args)
-}
-
 type defined[In any] struct {
 	def  Definition
 	plan func(context.Context, *Call, In) (Action, error)

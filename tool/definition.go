@@ -38,9 +38,6 @@ type Definition struct {
 	Credential string
 	// Models limits the tool to models that match; nil means all. It is the first layer of visibility (P3).
 	Models func(model string) bool
-	// Lenient names array parameters whose elements the tool judges one by one: the road does not validate them, so that
-	// one malformed element does not fail the call.
-	Lenient []string
 	// SelfGated says that the tool's own pipeline asks the gate (T2, dev tools); the road then adds no decision.
 	SelfGated bool
 	// Timeout bounds one run; 0 means the toolbox default.

@@ -19,6 +19,11 @@ type Hider interface {
 	Hidden(permission, mode string) (hidden bool, by string)
 }
 
+// Screener is a Gate that can also judge single targets, for listings and searches: what it does not allow is not shown.
+type Screener interface {
+	Screen(req GateRequest) func(tool.Target) tool.Verdict
+}
+
 // Tools returns the definitions that a model sees in the view, in the order of registration.
 func (b *Box) Tools(v View) []tool.Definition {
 	var out []tool.Definition

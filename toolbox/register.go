@@ -3,11 +3,9 @@ package toolbox
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"golang.org/x/time/rate"
 
 	"github.com/tackle-dev/tackle/schema"
@@ -85,7 +83,7 @@ func (b *Box) newEntry(t tool.Tool, modes []string) (*entry, error) {
 	if def.Permission == "" {
 		def.Permission = e.base
 	}
-	checker, err := schema.Compile(validated(def))
+	checker, err := schema.Compile(def.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("toolbox: register %s: %w", def.Name, err)
 	}
@@ -97,24 +95,6 @@ func (b *Box) newEntry(t tool.Tool, modes []string) (*entry, error) {
 	}
 	e.def, e.checker = def, checker
 	return e, nil
-}
-
-// validated returns the schema that arguments are checked against: the published one, without what is said about the
-// elements of lenient arrays.
-func validated(def tool.Definition) *jsonschema.Schema {
-	if len(def.Lenient) == 0 {
-		return def.Schema
-	}
-	s := *def.Schema
-	s.Properties = maps.Clone(s.Properties)
-	for _, name := range def.Lenient {
-		if p := s.Properties[name]; p != nil {
-			loose := *p
-			loose.Items = nil
-			s.Properties[name] = &loose
-		}
-	}
-	return &s
 }
 
 // portability refuses a definition that some client or provider would drop, and names the provider (T14).

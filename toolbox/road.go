@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tackle-dev/tackle/permission"
@@ -119,11 +120,21 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 	opt.RequireRead = opt.RequireRead || req.Options.RequireRead
 	opt.Durable = opt.Durable || req.Options.Durable
 	opt.Spawns = opt.Spawns || req.Options.Spawns
-	return &tool.Call{
+	c := &tool.Call{
 		ID: req.ID, Session: req.Session, Message: req.Message, Tool: p.entry.def.Name, Mode: req.Mode, Model: req.Model, Dir: dir,
 		Host: b.cfg.Host, Env: *env, Log: b.cfg.Log, ReadState: p.marks, Artifacts: b.cfg.Artifacts,
 		Bounds: b.bounds(p), Options: opt,
 	}
+	if s, ok := b.cfg.Gate.(Screener); ok {
+		in := &tool.Intent{Tool: c.Tool, Permission: p.entry.def.Permission, Effects: []tool.Effect{tool.Read}}
+		c.Screen = sync.OnceValue(func() func(tool.Target) tool.Verdict { return s.Screen(b.gateRequest(p, in)) })
+	}
+	return c
+}
+
+func (b *Box) gateRequest(p *Planned, in *tool.Intent) GateRequest {
+	req := &p.Request
+	return GateRequest{Intent: in, Session: req.Session, Mode: req.Mode, Call: req.ID, Overlay: req.Overlay}
 }
 
 // plan asks the tool for its action and completes the intent.
@@ -171,7 +182,7 @@ func (b *Box) Decide(ctx context.Context, p *Planned) (tool.Decision, error) {
 }
 
 func (b *Box) decide(ctx context.Context, p *Planned, in *tool.Intent) (tool.Decision, error) {
-	req := GateRequest{Intent: in, Session: p.Request.Session, Mode: p.Request.Mode, Call: p.Request.ID, Overlay: p.Request.Overlay}
+	req := b.gateRequest(p, in)
 	if on, set := req.Overlay[p.entry.def.Name]; set && !on {
 		return tool.Decision{Verdict: tool.Deny, By: "request", Reason: p.entry.def.Name + " is switched off by the request"}, nil
 	}

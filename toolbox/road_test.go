@@ -223,7 +223,7 @@ func TestP8_Asks(t *testing.T) {
 		ok     bool
 		holds  string
 	}{
-		{"nobody", nil, false, "nobody is here"},
+		{"nobody", nil, false, "Nobody is here"},
 		{"yes", answererFunc(func(a Asked) tool.Decision {
 			return tool.Decision{Verdict: tool.Allow, By: "person", Person: true, Fingerprint: a.Intent.Fingerprint}
 		}), true, "a"},

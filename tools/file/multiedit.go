@@ -20,18 +20,10 @@ type MultiEdit struct {
 	element *schema.Checker // of one element of edits
 }
 
-// multiEditInput is what is published; multiEditArgs is how it is read: a malformed element of edits is that edit's
-// failure, not the call's.
 type multiEditInput struct {
-	Path   string    `json:"path" jsonschema:"File to change"`
-	Edits  []oneEdit `json:"edits" jsonschema:"Edits in order"`
-	Atomic bool      `json:"atomic,omitempty" jsonschema:"Write all edits or none"`
-}
-
-type multiEditArgs struct {
-	Path   string            `json:"path"`
-	Edits  []json.RawMessage `json:"edits"`
-	Atomic bool              `json:"atomic"`
+	Path   string                    `json:"path" jsonschema:"File to change"`
+	Edits  []schema.Element[oneEdit] `json:"edits" jsonschema:"Edits in order"`
+	Atomic bool                      `json:"atomic,omitempty" jsonschema:"Write all edits or none"`
 }
 
 // oneEdit is an element of edits.
@@ -67,21 +59,16 @@ func (t MultiEdit) Tool() tool.Tool {
 	if err != nil {
 		panic(err) // the type stands above
 	}
-	return tool.DefineRaw[multiEditInput](tool.Spec{
+	return tool.Define(tool.Spec{
 		Name: "multi_edit", Category: "file", Title: "Edit file at several places", Permission: "edit",
 		Description: tool.Describe(multiEditText, nil),
 		Annotations: tool.Annotations{Destructive: true},
 		Example:     `{"path": "main.go", "edits": [{"old_string": "x := 1", "new_string": "x := 2"}]}`,
 		Models:      editsByString,
-		Lenient:     []string{"edits"},
 	}, t.plan)
 }
 
-func (t MultiEdit) plan(ctx context.Context, call *tool.Call, args json.RawMessage) (tool.Action, error) {
-	var in multiEditArgs
-	if err := json.Unmarshal(args, &in); err != nil {
-		return tool.Action{}, tool.Errorf(tool.InvalidArguments, "multi_edit: %v.", err).With("Send path and a list of edits.")
-	}
+func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput) (tool.Action, error) {
 	if len(in.Edits) == 0 {
 		return tool.Action{}, tool.Errorf(tool.InvalidParameter, "edits is empty.").For("edits", "at least one object with old_string and new_string")
 	}
@@ -99,7 +86,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, args json.RawMessa
 			outcomes[i].Status, outcomes[i].Message = "denied", words
 			continue
 		}
-		e, err := t.decode(in.Edits[i])
+		e, err := t.decode(in.Edits[i].Raw)
 		if err != nil {
 			outcomes[i].Message = err.Error()
 			continue
@@ -202,7 +189,7 @@ func outcomeBlock(outcomes []outcome) string {
 }
 
 // nothingWritten is the error of a call that changed nothing.
-func nothingWritten(in multiEditArgs, outcomes []outcome) error {
+func nothingWritten(in multiEditInput, outcomes []outcome) error {
 	why := "No edit could be applied"
 	if in.Atomic {
 		why = "With atomic, every edit has to apply"
