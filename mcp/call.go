@@ -49,33 +49,33 @@ func (s *Server) serve(ctx context.Context, p peer, req *request, answer func(re
 	release, ok := s.slots.take(ctx, owner)
 	if !ok {
 		if ctx.Err() == nil {
-			answer(s.encode(p, nil, outcome{res: tooMany(s.cfg.InFlight)}))
+			answer(s.encode(p, req, nil, outcome{res: tooMany(s.cfg.InFlight)}))
 		}
 		return
 	}
 	defer release()
-	r := &running{srv: s, owner: owner, name: req.name, args: req.args, peer: p, began: time.Now()}
+	r := &running{srv: s, owner: owner, name: req.name, peer: p, began: time.Now()}
 	r.ctx, r.end = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), runningKey{}, r))
 	defer r.end(nil)
-	w := r.attach(s.cfg.Budget, func(o outcome) { answer(s.encode(p, r, o)) })
+	w := r.attach(s.cfg.Budget, func(o outcome) { answer(s.encode(p, req, r, o)) })
 	stop := context.AfterFunc(ctx, func() {
 		if r.detach(w) {
 			r.end(context.Cause(ctx))
 		}
 	})
 	defer stop()
-	s.run(r, p)
+	s.run(r, req.args)
 }
 
 // run takes the call down the road and delivers its end.
-func (s *Server) run(r *running, p peer) {
-	o := p.origin()
+func (s *Server) run(r *running, args json.RawMessage) {
+	o := r.peer.origin()
 	req := toolbox.Request{
-		Tool: r.name, Args: r.args, Session: r.owner, Mode: s.cfg.View.Mode, Model: s.cfg.View.Model, Dir: s.cfg.Dir,
+		Tool: r.name, Args: args, Session: r.owner, Mode: s.cfg.View.Mode, Model: s.cfg.View.Model, Dir: s.cfg.Dir,
 		Overlay: s.cfg.View.Overlay, Bounds: s.cfg.Bounds(o.Client), Options: s.cfg.Options,
 	}
 	var rep *reporter
-	if send := p.progress(); send != nil {
+	if send := r.peer.progress(); send != nil {
 		rep = newReporter(send)
 		req.Progress, req.Partial = rep.report, rep.partial
 	}
@@ -117,7 +117,7 @@ func (s *Server) resume(ctx context.Context, p peer, owner string, req *request,
 		return
 	}
 	r.answered(number, req.answers[askKey])
-	s.waitFor(ctx, r, s.cfg.Budget, func(o outcome) { answer(s.encode(p, r, o)) })
+	s.waitFor(ctx, r, s.cfg.Budget, func(o outcome) { answer(s.encode(p, req, r, o)) })
 }
 
 // waitFor attaches a request to a call and returns when the request was answered or ctx ended, which does not end the call.
@@ -136,12 +136,12 @@ func (s *Server) waitFor(ctx context.Context, r *running, budget time.Duration, 
 	}
 }
 
-// encode writes what a request is answered.
-func (s *Server) encode(p peer, r *running, o outcome) []byte {
+// encode writes what a request is answered about a call.
+func (s *Server) encode(p peer, req *request, r *running, o outcome) []byte {
 	modern := p.modern()
 	switch {
 	case o.ask != nil:
-		return s.encodeAsk(r, o.ask)
+		return s.encodeAsk(req, r, o.ask)
 	case o.fault != nil:
 		res := faultResult(r.name)
 		return appendResult(nil, &res, modern, s.info)
@@ -153,7 +153,7 @@ func (s *Server) encode(p peer, r *running, o outcome) []byte {
 }
 
 // encodeAsk writes the answer that sends a client to its person.
-func (s *Server) encodeAsk(r *running, a *openAsk) []byte {
+func (s *Server) encodeAsk(req *request, r *running, a *openAsk) []byte {
 	requests, err := json.Marshal(sdk.InputRequestMap{askKey: a.params})
 	if err != nil { // strings, and maps of strings, always marshal
 		res := faultResult(r.name)
@@ -161,7 +161,7 @@ func (s *Server) encodeAsk(r *running, a *openAsk) []byte {
 	}
 	b := append([]byte(`{"resultType":"input_required","inputRequests":`), requests...)
 	b = append(b, `,"requestState":`...)
-	b = wire.AppendString(b, s.sealState(r.handle(), a.number, digestOf(r.name, r.args)))
+	b = wire.AppendString(b, s.sealState(r.handle(), a.number, digestOf(req.name, req.args)))
 	b = append(b, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...)
 	b = append(b, s.info...)
 	return append(b, "}}"...)

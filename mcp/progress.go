@@ -36,7 +36,9 @@ type reporter struct {
 func newReporter(send func(progress, total float64, message string)) *reporter {
 	now := time.Now()
 	p := &reporter{send: send, began: now, tokens: progressBurst, filled: now}
+	p.mu.Lock()
 	p.alive = time.AfterFunc(keepAlive, p.still)
+	p.mu.Unlock()
 	return p
 }
 

@@ -38,9 +38,8 @@ func (r *running) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.El
 	r.srv.calls.keep(r)
 	defer func() {
 		r.mu.Lock()
-		r.ask = nil
-		if r.last != nil && r.last.ask == a {
-			r.last = nil
+		if r.ask == a {
+			r.ask = nil
 		}
 		r.mu.Unlock()
 	}()
@@ -53,18 +52,15 @@ func (r *running) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.El
 	}
 }
 
-// answered gives the open ask its answer. It reports whether there was one with that number.
-func (r *running) answered(number int, res *sdk.ElicitResult) bool {
+// answered gives the open ask its answer, if it is the one with that number and there is an answer. Only the first
+// answer counts.
+func (r *running) answered(number int, res *sdk.ElicitResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ask == nil || r.ask.number != number || res == nil {
-		return false
+	if r.ask != nil && r.ask.number == number && res != nil {
+		r.ask.answer <- res
+		r.ask = nil
 	}
-	select {
-	case r.ask.answer <- res:
-	default: // answered before, by a request that was sent twice
-	}
-	return true
 }
 
 // The state that a client carries names the call and the ask, and is signed: id.number.digest.mac, where the digest is

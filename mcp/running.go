@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -33,7 +32,6 @@ type running struct {
 	srv   *Server
 	owner string // only requests of the same owner find it
 	name  string // of the tool
-	args  json.RawMessage
 	peer  peer
 	began time.Time
 	ctx   context.Context
@@ -42,9 +40,9 @@ type running struct {
 	mu     sync.Mutex
 	id     string // made when first needed
 	waiter *waiter
-	last   *outcome // an end or an ask that nobody has waited for yet, or the end
-	ask    *openAsk
-	asked  int // asks so far
+	last   *outcome // the end
+	ask    *openAsk // not answered yet; whoever waits next gets it
+	asked  int      // asks so far
 }
 
 // waiter is a request that waits for a call.
@@ -58,13 +56,12 @@ type waiter struct {
 func (r *running) attach(budget time.Duration, deliver func(outcome)) *waiter {
 	w := &waiter{deliver: deliver}
 	r.mu.Lock()
-	earlier, last := r.waiter, r.last
-	if last != nil {
-		r.waiter = nil
-		if last.ask != nil {
-			r.last = nil
-		}
-	} else {
+	earlier, now := r.waiter, r.last
+	if now == nil && r.ask != nil {
+		now = &outcome{ask: r.ask}
+	}
+	r.waiter = nil
+	if now == nil {
 		r.waiter = w
 		if budget > 0 {
 			w.budget = time.AfterFunc(budget, func() { r.goesOn(w) })
@@ -74,8 +71,8 @@ func (r *running) attach(budget time.Duration, deliver func(outcome)) *waiter {
 	if earlier != nil {
 		earlier.take(outcome{goesOn: true})
 	}
-	if last != nil {
-		deliver(*last)
+	if now != nil {
+		deliver(*now)
 	}
 	return w
 }
@@ -116,12 +113,12 @@ func (r *running) goesOn(w *waiter) {
 	}
 }
 
-// deliver gives an outcome to the waiter. An end is also kept for later waiters, and an ask when nobody waits.
+// deliver gives an outcome to the waiter. An end is also kept for later waiters.
 func (r *running) deliver(o outcome) {
 	r.mu.Lock()
 	w := r.waiter
 	r.waiter = nil
-	if o.ask == nil || w == nil {
+	if o.ask == nil {
 		r.last = &o
 	}
 	kept := r.id != ""
@@ -134,14 +131,14 @@ func (r *running) deliver(o outcome) {
 	}
 }
 
-// ended reports whether the call has ended.
-func (r *running) ended() bool {
+// over reports whether the call has ended.
+func (r *running) over() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.last != nil && r.last.ask == nil
+	return r.last != nil
 }
 
-// ID returns the id under which the call can be waited for.
+// handle returns the id under which the call can be waited for.
 func (r *running) handle() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,7 +168,7 @@ func (k *keeper) keep(r *running) {
 	_, known := k.calls[id]
 	k.calls[id] = r
 	k.mu.Unlock()
-	if !known && r.ended() {
+	if !known && r.over() {
 		k.ended(r)
 	}
 }

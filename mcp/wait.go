@@ -65,7 +65,7 @@ func (w *waitTool) parse(raw json.RawMessage) (waitArgs, *tool.Error) {
 
 func (s *Server) serveWait(ctx context.Context, p peer, owner string, req *request, answer func([]byte)) {
 	fail := func(e *tool.Error) {
-		answer(s.encode(p, nil, outcome{res: &tool.Result{Err: e, Parts: []tool.Part{tool.Text(e.Render())}}}))
+		answer(s.encode(p, req, nil, outcome{res: &tool.Result{Err: e, Parts: []tool.Part{tool.Text(e.Render())}}}))
 	}
 	args, bad := s.wait.parse(req.args)
 	if bad != nil {
@@ -84,7 +84,7 @@ func (s *Server) serveWait(ctx context.Context, p peer, owner string, req *reque
 	if args.Stop {
 		r.end(errStopped)
 	}
-	s.waitFor(ctx, r, budget, func(o outcome) { answer(s.encode(p, r, o)) })
+	s.waitFor(ctx, r, budget, func(o outcome) { answer(s.encode(p, req, r, o)) })
 }
 
 func (s *Server) unknownCall(id, owner string) *tool.Error {
