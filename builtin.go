@@ -3,17 +3,20 @@ package tackle
 import (
 	"context"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/tackle-dev/tackle/artifact"
+	"github.com/tackle-dev/tackle/search"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/tools/file"
+	searchtools "github.com/tackle-dev/tackle/tools/search"
 )
 
 // builtins is the explicit list of tools, in the order in which models see them.
 func (b *Box) builtins() []Tool {
 	var out []Tool
-	for _, list := range [][]tool.Tool{file.Tools()} {
+	for _, list := range [][]tool.Tool{file.Tools(), searchtools.Tools(b.searchConfig())} {
 		for _, t := range list {
 			out = append(out, Tool{t, []string{DefaultMode}})
 		}
@@ -26,6 +29,19 @@ func (b *Box) builtins() []Tool {
 	}
 	off := b.merged.Disabled()
 	return slices.DeleteFunc(out, func(t Tool) bool { return slices.Contains(off, t.Definition().Name) })
+}
+
+// searchConfig gives the search engine the ignore file that the user has set for all repositories.
+func (b *Box) searchConfig() search.Config {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return search.Config{}
+	}
+	name, data, err := search.UserExcludes(os.ReadFile, home, os.Getenv("XDG_CONFIG_HOME"))
+	if err != nil {
+		return search.Config{}
+	}
+	return search.Config{Excludes: data, ExcludesName: name}
 }
 
 // spool gives tools and road the store of artifacts.

@@ -53,9 +53,21 @@ func insideOf(dir string) string {
 	return dir[1:] + "/"
 }
 
-// skips decides about an entry and records why in the tally. Precedence is ripgrep's: globs, ignore files, types,
-// then the leading dot, which does not count for what one of the others includes.
+// skips decides about an entry and records why in the tally.
 func (f *filter) skips(t *tally, s *glob.Stack, p string, name string, dir bool, rel string) bool {
+	if f.leavesOut(t, s, p, name, dir, rel) {
+		return true
+	}
+	if dir || f.Allow == nil || f.Allow(rel) {
+		return false
+	}
+	t.count(Denied, rel) // counted, never named: even the name is not for this reader
+	return true
+}
+
+// leavesOut decides by globs, ignore files, types and names. Precedence is ripgrep's: globs, ignore files, types,
+// then the leading dot, which does not count for what one of the others includes.
+func (f *filter) leavesOut(t *tally, s *glob.Stack, p string, name string, dir bool, rel string) bool {
 	switch f.overrides.Match(p[f.base:], dir) {
 	case glob.Excluded:
 		return true

@@ -21,6 +21,10 @@ type Filter struct {
 	NoIgnore bool // ignore files do not count
 	AnyTree  bool // .gitignore counts outside of repositories too
 
+	// Allow, where it is set, is asked about every file that all else includes, by its path relative to Root; what it
+	// refuses is skipped as Denied. It is called by several goroutines at once and must not keep the path.
+	Allow func(path string) bool
+
 	MaxDepth int   // 1: only the entries of Root; 0: no limit
 	MaxSize  int64 // bytes; larger files are skipped and reported. 0: no limit (but see GrepQuery.Multiline)
 	MaxFiles int   // stop after so many files, and say so; 0: no limit

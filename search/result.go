@@ -87,7 +87,7 @@ type Reason uint8
 // The reasons. Hidden: the name begins with ".". Ignored: an ignore file says so. Binary: a match that is not shown, or
 // a large file that was not read on, because of a NUL byte. TooLarge: MaxSize. Unreadable: an error. Link: symbolic
 // links are not followed. Special: a FIFO, socket or device. OtherFS: OneFS. LongLine: searched in pieces, so that a
-// match across a border may be missing.
+// match across a border may be missing. Denied: Filter.Allow; such files are counted and never named.
 const (
 	Hidden Reason = iota
 	Ignored
@@ -98,11 +98,12 @@ const (
 	Special
 	OtherFS
 	LongLine
+	Denied
 	numReasons
 )
 
 var reasonNames = [numReasons]string{"hidden", "ignored", "binary", "too large", "unreadable", "link", "special file",
-	"other file system", "very long line"}
+	"other file system", "very long line", "denied by policy"}
 
 func (r Reason) String() string { return reasonNames[r] }
 
