@@ -291,9 +291,9 @@ func syntaxError(def tool.Definition, err error) *tool.Error {
 	return e
 }
 
-// problemsError reports every problem; the first one fills the fields, the others stand in the message.
+// problemsError reports every problem. What is missing fills the fields before what is wrong; all stand in the message.
 func problemsError(def tool.Definition, problems []schema.Problem) *tool.Error {
-	first := problems[0]
+	first := problems[max(0, slices.IndexFunc(problems, func(p schema.Problem) bool { return p.Kind == schema.Missing }))]
 	e := &tool.Error{Code: tool.InvalidParameter, Parameter: first.Path, Expected: first.Expected, Example: exampleCall(def)}
 	switch {
 	case first.Kind == schema.Missing:
