@@ -16,8 +16,9 @@ import (
 type peer interface {
 	client() Client
 	origin() Origin
-	modern() bool  // revision 2026-07-28: no requests from us, asks ride on answers
-	elicits() bool // the client can ask its person to fill in a form
+	life() context.Context // what a call lives in when its request is over; it carries the values of the request
+	modern() bool          // revision 2026-07-28: no requests from us, asks ride on answers
+	elicits() bool         // the client can ask its person to fill in a form
 	// elicit asks in the older era.
 	elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitResult, error)
 	// progress sends a report for the request; nil when it carries no progress token.
@@ -46,17 +47,18 @@ func (s *Server) serve(ctx context.Context, p peer, req *request, answer func(re
 		s.serveWait(ctx, p, owner, req, answer)
 		return
 	}
-	release, ok := s.slots.take(ctx, owner)
+	place, ok := s.slots.take(ctx, owner)
 	if !ok {
 		if ctx.Err() == nil {
 			answer(s.encode(p, req, nil, outcome{res: tooMany(s.cfg.InFlight)}))
 		}
 		return
 	}
-	defer release()
+	defer place.release()
 	r := &running{srv: s, owner: owner, name: req.name, peer: p, began: time.Now()}
-	r.ctx, r.end = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), runningKey{}, r))
+	r.ctx, r.end = context.WithCancelCause(context.WithValue(p.life(), runningKey{}, r))
 	defer r.end(nil)
+	place.begin(r)
 	w := r.attach(s.cfg.Budget, func(o outcome) { answer(s.encode(p, req, r, o)) })
 	stop := context.AfterFunc(ctx, func() {
 		if r.detach(w) {
@@ -91,7 +93,10 @@ func (s *Server) run(r *running, args json.RawMessage) {
 
 // owner is the toolbox session of a call, which is also what may find it again.
 func (s *Server) owner(p peer) string {
-	o := p.origin()
+	return s.ownerOf(p.origin())
+}
+
+func (s *Server) ownerOf(o Origin) string {
 	if s.cfg.Session != nil {
 		return s.cfg.Session(o)
 	}

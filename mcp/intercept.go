@@ -89,13 +89,22 @@ func newSDKPeer(ctx context.Context, call *sdk.CallToolRequest) *sdkPeer {
 	return p
 }
 
+// lifeKey holds, in the context of a stdio connection, the context that ends with it.
+type lifeKey struct{}
+
 // endpointKey holds, in the context of an HTTP request, the path of its endpoint.
 type endpointKey struct{}
 
 func (p *sdkPeer) client() Client { return p.who }
 func (p *sdkPeer) origin() Origin { return p.from }
-func (p *sdkPeer) modern() bool   { return p.newer }
-func (p *sdkPeer) elicits() bool  { return p.forms }
+func (p *sdkPeer) life() context.Context {
+	if l, ok := p.ctx.Value(lifeKey{}).(context.Context); ok {
+		return l
+	}
+	return p.ctx
+}
+func (p *sdkPeer) modern() bool  { return p.newer }
+func (p *sdkPeer) elicits() bool { return p.forms }
 
 func (p *sdkPeer) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	return p.call.Session.Elicit(ctx, params)

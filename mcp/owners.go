@@ -59,7 +59,7 @@ func short(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// slots bound the calls of each owner: each many run, each many more wait.
+// slots bound the calls of each owner, each many at once with each many more waiting, and know which run.
 type slots struct {
 	each int
 
@@ -68,12 +68,20 @@ type slots struct {
 }
 
 type ownerSlots struct {
-	free chan struct{} // holds a token for each running call
-	held int           // running and waiting
+	free  chan struct{} // holds a token for each running call
+	held  int           // running and waiting
+	calls map[*running]struct{}
+}
+
+// slot is the right of one call to run.
+type slot struct {
+	all   *slots
+	owner *ownerSlots
+	call  *running
 }
 
 // take waits for a slot. It returns false when too many wait already or ctx ends.
-func (s *slots) take(ctx context.Context, owner string) (release func(), ok bool) {
+func (s *slots) take(ctx context.Context, owner string) (slot, bool) {
 	s.mu.Lock()
 	if s.owners == nil {
 		s.owners = map[string]*ownerSlots{}
@@ -81,26 +89,50 @@ func (s *slots) take(ctx context.Context, owner string) (release func(), ok bool
 	o := s.owners[owner]
 	if o == nil {
 		s.prune()
-		o = &ownerSlots{free: make(chan struct{}, s.each)}
+		o = &ownerSlots{free: make(chan struct{}, s.each), calls: map[*running]struct{}{}}
 		s.owners[owner] = o
 	}
 	if o.held == 2*s.each {
 		s.mu.Unlock()
-		return nil, false
+		return slot{}, false
 	}
 	o.held++
 	s.mu.Unlock()
-	leave := func() {
+	select {
+	case o.free <- struct{}{}:
+		return slot{all: s, owner: o}, true
+	case <-ctx.Done():
 		s.mu.Lock()
 		o.held--
 		s.mu.Unlock()
+		return slot{}, false
 	}
-	select {
-	case o.free <- struct{}{}:
-		return func() { <-o.free; leave() }, true
-	case <-ctx.Done():
-		leave()
-		return nil, false
+}
+
+// begin notes which call runs in the slot.
+func (s *slot) begin(r *running) {
+	s.call = r
+	s.all.mu.Lock()
+	s.owner.calls[r] = struct{}{}
+	s.all.mu.Unlock()
+}
+
+func (s *slot) release() {
+	s.all.mu.Lock()
+	delete(s.owner.calls, s.call)
+	s.owner.held--
+	s.all.mu.Unlock()
+	<-s.owner.free
+}
+
+// endAll cancels the calls of an owner.
+func (s *slots) endAll(owner string, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.owners[owner]; o != nil {
+		for r := range o.calls {
+			r.end(cause)
+		}
 	}
 }
 

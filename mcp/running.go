@@ -12,10 +12,11 @@ import (
 
 // Causes of a cancelled call.
 var (
-	errCancelled = errors.New("the client cancelled the call")
-	errStopped   = errors.New("the model stopped the call")
-	errGone      = errors.New("the client went away")
-	errUnasked   = errors.New("the client did not come back with an answer")
+	errCancelled  = errors.New("the client cancelled the call")
+	errStopped    = errors.New("the model stopped the call")
+	errGone       = errors.New("the client went away")
+	errUnasked    = errors.New("the client did not come back with an answer")
+	errNoRequests = errors.New("this revision of the protocol has no requests from servers")
 )
 
 // outcome is what a request learns about a call. Exactly one of its forms is set.
@@ -204,13 +205,6 @@ func (k *keeper) of(owner string) []*running {
 		}
 	}
 	return out
-}
-
-// endAll cancels the owner's calls that still run.
-func (k *keeper) endAll(owner string, cause error) {
-	for _, r := range k.of(owner) {
-		r.end(cause)
-	}
 }
 
 type runningKey struct{}

@@ -33,7 +33,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer cancel(nil)
 	c := &stdio{srv: s, in: bufio.NewReaderSize(in, 64<<10), out: newFrameWriter(out), base: base, cancel: cancel,
 		slow: make(chan jsonrpc.Message), closed: make(chan struct{}), open: map[string]context.CancelCauseFunc{}}
-	session, err := s.sdk.Connect(base, c, nil)
+	session, err := s.sdk.Connect(context.WithValue(base, lifeKey{}, base), c, nil)
 	if err != nil {
 		return fmt.Errorf("mcp: connect: %w", err)
 	}
@@ -49,7 +49,6 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		err = c.out.failure()
 	}
 	cancel(errGone)
-	s.calls.endAll(s.names.process, errGone)
 	c.drain(endTime)
 	c.out.close()
 	c.Close()

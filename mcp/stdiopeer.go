@@ -35,10 +35,11 @@ func legacyClient(init *sdk.InitializeParams) Client {
 	return c
 }
 
-func (p *stdioPeer) client() Client { return p.who }
-func (p *stdioPeer) origin() Origin { return Origin{Client: p.who} }
-func (p *stdioPeer) modern() bool   { return p.newer }
-func (p *stdioPeer) elicits() bool  { return p.forms }
+func (p *stdioPeer) client() Client        { return p.who }
+func (p *stdioPeer) origin() Origin        { return Origin{Client: p.who} }
+func (p *stdioPeer) life() context.Context { return p.conn.base }
+func (p *stdioPeer) modern() bool          { return p.newer }
+func (p *stdioPeer) elicits() bool         { return p.forms }
 
 func (p *stdioPeer) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	return p.conn.session.Elicit(ctx, params)

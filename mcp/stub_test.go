@@ -168,3 +168,8 @@ func (r callResult) text() string {
 	}
 	return strings.Join(parts, "\n")
 }
+
+// contextOf returns a context that the test ends itself.
+func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
+}

@@ -1,0 +1,101 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/tackle-dev/tackle/mcp/internal/wire"
+)
+
+// call serves a tools/call of the newer era straight from the message, or returns false to leave it to the SDK: a further
+// round, a tool that is not ours, headers or params that are wrong. The answer is one JSON body, or a stream of events
+// when there is something to say before it.
+func (e *endpoint) call(w http.ResponseWriter, r *http.Request, f *wire.Frame, params *callParams) bool {
+	h := r.Header
+	if f.ID == nil || params.furthered || !e.srv.has(params.name) || !acceptsBoth(h) ||
+		h.Get(versionHeader) != params.version || h.Get("Mcp-Method") != f.Method || h.Get("Mcp-Name") != params.name {
+		return false
+	}
+	p := &httpPeer{token: params.token, notes: make(chan []byte)}
+	var ok bool
+	if p.who, p.forms, ok = e.clients.of(params); !ok {
+		return false
+	}
+	p.from = Origin{Client: p.who, Principal: principal(r.Context()), Endpoint: e.path}
+	p.ctx = r.Context()
+	replies := make(chan []byte, 1)
+	failed := make(chan []byte, 1)
+	req := &request{name: params.name, args: params.args, failure: func(code int, message string) {
+		failed <- wire.AppendError(nil, f.ID, code, message, nil)
+	}}
+	go e.srv.serve(r.Context(), p, req, func(result []byte) { replies <- wire.AppendResult(nil, f.ID, result) })
+	stream := false
+	for {
+		select {
+		case note := <-p.notes:
+			if !stream {
+				stream = true
+				w.Header().Set("Content-Type", "text/event-stream")
+				w.Header().Set("Cache-Control", "no-store")
+			}
+			writeEvent(w, note)
+		case answer := <-replies:
+			if stream {
+				writeEvent(w, answer)
+			} else {
+				writeJSON(w, http.StatusOK, answer)
+			}
+			return true
+		case answer := <-failed:
+			writeJSON(w, http.StatusBadRequest, answer)
+			return true
+		case <-r.Context().Done():
+			return true
+		}
+	}
+}
+
+func writeEvent(w http.ResponseWriter, data []byte) {
+	b := make([]byte, 0, len(data)+32)
+	b = append(b, "event: message\ndata: "...)
+	b = append(b, data...)
+	b = append(b, "\n\n"...)
+	_, _ = w.Write(b) // a client that went away ends the request's context
+	_ = http.NewResponseController(w).Flush()
+}
+
+// httpPeer is the client of one call of the newer era over HTTP.
+type httpPeer struct {
+	ctx   context.Context // of the request
+	token []byte
+	who   Client
+	from  Origin
+	forms bool
+	notes chan []byte // to whoever writes the answer
+}
+
+func (p *httpPeer) client() Client        { return p.who }
+func (p *httpPeer) origin() Origin        { return p.from }
+func (p *httpPeer) life() context.Context { return context.WithoutCancel(p.ctx) }
+func (p *httpPeer) modern() bool          { return true }
+func (p *httpPeer) elicits() bool         { return p.forms }
+
+// elicit is never called: asks of the newer era ride on answers.
+func (p *httpPeer) elicit(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	return nil, errNoRequests
+}
+
+func (p *httpPeer) progress() func(progress, total float64, message string) {
+	if p.token == nil {
+		return nil
+	}
+	return func(progress, total float64, message string) {
+		note := wire.AppendNotification(nil, "notifications/progress", appendProgress(nil, p.token, progress, total, message))
+		select {
+		case p.notes <- note:
+		case <-p.ctx.Done(): // the request was answered, or its client went away
+		}
+	}
+}
