@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/tackle-dev/tackle/artifact"
+	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/search"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/tools/file"
 	searchtools "github.com/tackle-dev/tackle/tools/search"
+	"github.com/tackle-dev/tackle/undo"
 )
 
 // builtins is the explicit list of tools, in the order in which models see them.
@@ -21,6 +23,7 @@ func (b *Box) builtins() []Tool {
 			out = append(out, Tool{t, []string{DefaultMode}})
 		}
 	}
+	out = append(out, Tool{file.Undo{Diff: b.diffOf}.Tool(), []string{}}) // a system tool
 	for _, t := range b.cfg.Tools {
 		if t.Modes == nil {
 			t.Modes = []string{b.cfg.Mode}
@@ -29,6 +32,11 @@ func (b *Box) builtins() []Tool {
 	}
 	off := b.merged.Disabled()
 	return slices.DeleteFunc(out, func(t Tool) bool { return slices.Contains(off, t.Definition().Name) })
+}
+
+// diffOf finds what the record of a transaction says it changed.
+func (b *Box) diffOf(ctx context.Context, tx host.Transaction) (diff, dir string, ok bool) {
+	return b.log.DiffOf(ctx, tx.Note[undo.NoteSession], tx.Note[undo.NoteCall], tx.ID)
 }
 
 // searchConfig gives the search engine the ignore file that the user has set for all repositories.

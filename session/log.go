@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -164,4 +165,19 @@ func (l *Log) ReadState(ctx context.Context, session string) (tool.ReadState, er
 func (l *Log) Verify(ctx context.Context) (entries int64, err error) {
 	report, err := l.ledger.Verify(ctx)
 	return report.Entries, err
+}
+
+// DiffOf returns the diff that the record of a transaction's call keeps, and the working folder that its paths are
+// relative to.
+func (l *Log) DiffOf(ctx context.Context, session, call, tx string) (diff, dir string, ok bool) {
+	recs, err := l.Calls(ctx, session)
+	if err != nil {
+		return "", "", false
+	}
+	for _, rec := range recs {
+		if rec.Call == call && rec.Result != nil && slices.Contains(rec.Result.Meta.Transaction, tx) && rec.Result.Meta.Diff != "" {
+			return rec.Result.Meta.Diff, rec.Dir, true
+		}
+	}
+	return "", "", false
 }

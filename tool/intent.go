@@ -62,6 +62,8 @@ type Intent struct {
 	Engines    []string        `json:"engines,omitempty"`
 	Changes    *change.Set     `json:"-"`               // the exact bytes, where they are known
 	Hunks      int             `json:"hunks,omitempty"` // edits or patch hunks that can be approved one by one (P9)
+	// Note is kept with the transaction of the changes, beside tool, session and call.
+	Note map[string]string `json:"note,omitempty"`
 	// Fingerprint binds an approval to arguments, targets and the hashes of what is replaced and of what replaces it.
 	Fingerprint string `json:"fingerprint,omitempty"`
 }

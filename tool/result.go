@@ -45,6 +45,7 @@ type Meta struct {
 	Decision    *Decision           `json:"decision,omitempty"`    // what let it run, or did not
 	Transaction []string            `json:"transaction,omitempty"` // ids for undo
 	Changes     []change.FileChange `json:"changes,omitempty"`     // files that really changed
+	Diff        string              `json:"diff,omitempty"`        // of those files, paths relative to the working folder
 	Artifact    string              `json:"artifact,omitempty"`    // id of the whole output when the text was cut
 	Truncated   bool                `json:"truncated,omitempty"`
 	Started     time.Time           `json:"started,omitzero"`

@@ -79,7 +79,8 @@ func (b *Box) execute(ctx context.Context, p *Planned, d tool.Decision) (tool.Re
 	if r.stale != nil && err == nil && res.Err == nil {
 		res.Err = staleError(r.stale)
 	}
-	res.Meta.Transaction, res.Meta.Changes, res.Meta.Values = r.transactions, r.changes, r.values
+	m := &res.Meta
+	m.Transaction, m.Changes, m.Diff, m.Values = r.transactions, r.changes, r.diff.String(), r.values
 	if res.Err != nil && len(r.transactions) > 0 {
 		res.Err = res.Err.With(joinSentences(res.Err.Hint, "Part of the work was done before the failure; undo can take it back."))
 	}

@@ -3,7 +3,9 @@ package toolbox
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"strings"
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
@@ -21,6 +23,7 @@ type runner struct {
 	staleSet     *change.Set
 	transactions []string
 	changes      []change.FileChange
+	diff         strings.Builder
 	values       map[string]any
 }
 
@@ -40,9 +43,9 @@ func (r *runner) Commit(ctx context.Context, set *change.Set) (host.Receipt, err
 			return host.Receipt{}, err
 		}
 	}
-	opt := host.CommitOptions{Durable: r.p.Call.Options.Durable, Note: map[string]string{
-		"tool": r.p.entry.def.Name, "session": r.p.Request.Session, "call": r.p.Request.ID,
-	}}
+	note := map[string]string{"tool": r.p.entry.def.Name, "session": r.p.Request.Session, "call": r.p.Request.ID}
+	maps.Copy(note, r.p.Action.Intent.Note)
+	opt := host.CommitOptions{Durable: r.p.Call.Options.Durable, Note: note}
 	hashed := hashBeside(set)
 	receipt, err := r.box.cfg.Host.Commit(ctx, set, opt)
 	<-hashed
@@ -50,9 +53,22 @@ func (r *runner) Commit(ctx context.Context, set *change.Set) (host.Receipt, err
 		return receipt, r.failed(set, err)
 	}
 	r.transactions = append(r.transactions, receipt.ID)
-	r.changes = append(r.changes, set.Preview(r.p.Call.Dir, change.PreviewOptions{}).Files...)
+	r.show(set)
 	r.mark(set)
 	return receipt, nil
+}
+
+// maxDiff is how much of the diff of a call is kept with its result, in bytes. A longer one can be made from the
+// before-images.
+const maxDiff = 256 << 10
+
+// show notes which files changed and how.
+func (r *runner) show(set *change.Set) {
+	p := set.Preview(r.p.Call.Dir, change.PreviewOptions{})
+	r.changes = append(r.changes, p.Files...)
+	if r.diff.Len()+len(p.Diff) <= maxDiff {
+		r.diff.WriteString(p.Diff)
+	}
 }
 
 // hashBeside computes the digests of a set on another core while the host writes. They are needed for the record and

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -48,16 +47,7 @@ func (a *app) callCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.print(&res, asJSON); err != nil {
-				return err
-			}
-			switch {
-			case res.Denied != nil:
-				return exit(exitDenied)
-			case res.Err != nil:
-				return exit(exitFailed)
-			}
-			return nil
+			return a.finish(&res, asJSON)
 		},
 	}
 	f := cmd.Flags()
@@ -65,6 +55,20 @@ func (a *app) callCommand() *cobra.Command {
 	f.StringVar(&a.approve, "approve", "", "answer what policy would ask a person: always or never (default: never)")
 	f.StringVar(&a.session, "session", "", "session that the call belongs to (default: a new one)")
 	return cmd
+}
+
+// finish prints a result and returns the exit status that belongs to it.
+func (a *app) finish(res *tool.Result, asJSON bool) error {
+	if err := a.print(res, asJSON); err != nil {
+		return err
+	}
+	switch {
+	case res.Denied != nil:
+		return exit(exitDenied)
+	case res.Err != nil:
+		return exit(exitFailed)
+	}
+	return nil
 }
 
 // callOutput is the JSON form of a result.
@@ -128,14 +132,4 @@ func (a *app) printText(res *tool.Result) error {
 		}
 	}
 	return nil
-}
-
-// terminal reports whether w is one, for colour and layout.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

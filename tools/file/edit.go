@@ -31,19 +31,11 @@ type editInput struct {
 
 // editData is what people and programs see of edit and multi_edit.
 type editData struct {
-	Path         string         `json:"path"`
-	Created      bool           `json:"created,omitempty"`
-	Replacements int            `json:"replacements"`
-	Rung         string         `json:"rung,omitempty"` // how old_string was found (edit only)
-	Edits        []outcome      `json:"edits,omitempty"`
-	Diff         string         `json:"diff,omitempty"`
-	Spans        []replacedSpan `json:"spans,omitempty"`
-}
-
-// replacedSpan says where new text stands, in lines of the new file from 1.
-type replacedSpan struct {
-	Line int `json:"line"`
-	Last int `json:"last"`
+	Path         string    `json:"path"`
+	Created      bool      `json:"created,omitempty"`
+	Replacements int       `json:"replacements"`
+	Rung         string    `json:"rung,omitempty"` // how old_string was found (edit only)
+	Edits        []outcome `json:"edits,omitempty"`
 }
 
 // Tool returns the tool.
@@ -77,7 +69,7 @@ func (Edit) plan(ctx context.Context, call *tool.Call, in editInput) (tool.Actio
 	if res.Note != "" {
 		msg += "\nNote: " + res.Note
 	}
-	return f.replace(call, res.Content, msg, data)
+	return f.replace(res.Content, msg, data)
 }
 
 // textFile is a file that is about to be edited as text.
@@ -124,7 +116,7 @@ func (f *textFile) create(ctx context.Context, call *tool.Call, content string) 
 }
 
 // replace is the action that gives the file new content, in its own encoding.
-func (f *textFile) replace(call *tool.Call, content []byte, msg string, data editData) (tool.Action, error) {
+func (f *textFile) replace(content []byte, msg string, data editData) (tool.Action, error) {
 	raw, err := f.text.Encoding.Encode(content)
 	if err != nil {
 		return tool.Action{}, &tool.Error{Code: tool.InvalidParameter, Parameter: "new_string", Err: err,
@@ -133,10 +125,7 @@ func (f *textFile) replace(call *tool.Call, content []byte, msg string, data edi
 	}
 	set := &change.Set{Ops: []change.Op{change.Replace(f.path.Real, f.state, raw)}}
 	intent := tool.Intent{Effects: []tool.Effect{tool.Write}, Targets: []tool.Target{tool.PathTo(f.path, tool.Write)}, Persists: true, Changes: set}
-	return tool.Action{Intent: intent, Run: commit(set, func(host.Receipt) tool.Result {
-		data.Diff = set.Preview(call.Dir, change.PreviewOptions{}).Diff
-		return tool.TextResult(msg, data)
-	})}, nil
+	return tool.Action{Intent: intent, Run: commit(set, func(host.Receipt) tool.Result { return tool.TextResult(msg, data) })}, nil
 }
 
 // replaced says where text was replaced: "1 replacement at line 5", "3 replacements at lines 5, 9, 20".

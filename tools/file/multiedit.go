@@ -121,7 +121,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput)
 		a, err := f.create(ctx, call, string(batch.Content))
 		return retext(a, msg, data), err
 	}
-	a, err := f.replace(call, batch.Content, msg, data)
+	a, err := f.replace(batch.Content, msg, data)
 	a.Intent.Hunks = len(in.Edits)
 	return a, err
 }

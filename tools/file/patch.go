@@ -26,10 +26,8 @@ type patchInput struct {
 
 // patchData is what people and programs see of apply_patch.
 type patchData struct {
-	Format string              `json:"format"`
-	Files  []change.FileChange `json:"files"`
-	Hunks  []outcome           `json:"hunks"`
-	Diff   string              `json:"diff,omitempty"`
+	Format string    `json:"format"`
+	Hunks  []outcome `json:"hunks"`
 }
 
 // Tool returns the tool.
@@ -79,9 +77,7 @@ func (Patch) plan(ctx context.Context, call *tool.Call, in patchInput) (tool.Act
 		}
 	}
 	return tool.Action{Intent: intent, Run: commit(set, func(host.Receipt) tool.Result {
-		preview := set.Preview(call.Dir, change.PreviewOptions{})
-		data.Files, data.Diff = preview.Files, preview.Diff
-		return tool.TextResult(patchMessage(&res, preview.Files, outcomes), data)
+		return tool.TextResult(patchMessage(&res, set.Preview(call.Dir, change.PreviewOptions{}).Files, outcomes), data)
 	})}, nil
 }
 

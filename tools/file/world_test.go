@@ -21,6 +21,8 @@ type world struct {
 	dir  string
 	host host.Host
 	box  *toolbox.Box
+
+	seen func(*tool.Result) // told about every result
 }
 
 func newWorld(t *testing.T, files map[string]string, opt tool.Options) *world {
@@ -90,6 +92,9 @@ func (w *world) call(name string, args any) tool.Result {
 	res, err := w.box.Call(context.Background(), toolbox.Request{Tool: name, Args: b, Session: "s", Dir: w.dir})
 	if err != nil {
 		w.t.Fatalf("%s %s: fault: %v", name, b, err)
+	}
+	if w.seen != nil {
+		w.seen(&res)
 	}
 	return res
 }

@@ -1,0 +1,82 @@
+package tackle
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/tool"
+	"github.com/tackle-dev/tackle/undo"
+)
+
+// UndoRequest selects what to take back. The zero value is everything that can be taken back.
+type UndoRequest struct {
+	Session string    // "" for every session
+	Call    string    // only this call
+	Since   time.Time // only what was committed after this time
+	Last    bool      // only the newest call of what the rest selects
+	Merge   bool      // where others changed a file since, take back our change and keep theirs
+}
+
+// Undo takes committed calls back, all of what is selected or nothing. It is a call like any other: policy decides it,
+// it is recorded, and it can itself be undone.
+func (b *Box) Undo(ctx context.Context, u UndoRequest) (tool.Result, error) {
+	req := b.undoCall(u)
+	b.fill(&req)
+	return b.Box.Call(ctx, req)
+}
+
+// PreviewUndo plans an undo and changes nothing. The plan's intent holds the exact bytes.
+func (b *Box) PreviewUndo(ctx context.Context, u UndoRequest) (*tool.Intent, *tool.Error, error) {
+	p, err := b.Plan(ctx, b.undoCall(u))
+	if err != nil {
+		return nil, nil, err
+	}
+	return &p.Action.Intent, p.Err, nil
+}
+
+func (b *Box) undoCall(u UndoRequest) Request {
+	args := map[string]any{}
+	for key, v := range map[string]string{"session": u.Session, "call": u.Call} {
+		if v != "" {
+			args[key] = v
+		}
+	}
+	if !u.Since.IsZero() {
+		args["since"] = u.Since.Format(time.RFC3339Nano)
+	}
+	if u.Last {
+		args["last"] = true
+	}
+	if u.Merge {
+		args["merge"] = true
+	}
+	req := NewRequest("undo", args)
+	req.Platform = true
+	return req
+}
+
+// Undoable lists the transactions that can be taken back below the workspace roots, oldest first.
+func (b *Box) Undoable(ctx context.Context, u UndoRequest) ([]host.Transaction, error) {
+	all, err := b.Host().Transactions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var here []host.Transaction
+	for _, tx := range (undo.Query{Session: u.Session, Call: u.Call, Since: u.Since, Last: u.Last}).Select(all) {
+		if len(tx.Paths) > 0 && b.inside(tx.Paths[0].Path) {
+			here = append(here, tx)
+		}
+	}
+	return here, nil
+}
+
+func (b *Box) inside(path string) bool {
+	for _, r := range b.Host().Info().Roots {
+		if rel, err := filepath.Rel(r.Path, path); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,360 @@
+// Package undo plans how to take committed transactions back.
+//
+// The one idea: what a run of transactions did to a path is the pair of its first "before" and its last "after". If the
+// path still is what the last transaction left, it can become what it was before the first; if it is not, somebody else
+// changed it since, and nothing is touched until a person decides. For text the plan then offers a three-way merge that
+// takes back our change and keeps theirs.
+//
+// Only paths that the host's journal names are touched. The result is a changeset like any other: it is previewed,
+// decided, committed by the journal, and can itself be undone.
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/host"
+)
+
+// Keys of the notes that the road keeps with transactions, and the one that an undo adds.
+const (
+	NoteTool    = "tool"
+	NoteSession = "session"
+	NoteCall    = "call"
+	NoteUndoes  = "undoes" // ids of the transactions that this one took back, separated by blanks
+)
+
+// Query selects transactions. Conditions are joined by "and"; undone ones and undos themselves are never selected.
+type Query struct {
+	Session string    // "" for every session
+	Call    string    // only this call
+	Since   time.Time // only what was committed after this time
+	Last    bool      // only the newest call of what the rest selects
+}
+
+// Select returns the transactions that the query means, oldest first, of a list in that order.
+func (q Query) Select(all []host.Transaction) []host.Transaction {
+	undone := map[string]bool{}
+	for _, tx := range slices.Backward(all) { // an undo that was undone itself does not count
+		if ids := tx.Note[NoteUndoes]; ids != "" && !undone[tx.ID] {
+			for _, id := range strings.Fields(ids) {
+				undone[id] = true
+			}
+		}
+	}
+	var out []host.Transaction
+	for _, tx := range all {
+		switch {
+		case undone[tx.ID], tx.Note[NoteUndoes] != "",
+			q.Session != "" && tx.Note[NoteSession] != q.Session,
+			q.Call != "" && tx.Note[NoteCall] != q.Call,
+			!q.Since.IsZero() && !tx.At.After(q.Since):
+			continue
+		}
+		out = append(out, tx)
+	}
+	if q.Last && len(out) > 0 {
+		last := out[len(out)-1]
+		out = slices.DeleteFunc(out, func(tx host.Transaction) bool {
+			return tx.ID != last.ID && (last.Note[NoteCall] == "" || tx.Note[NoteCall] != last.Note[NoteCall] || tx.Note[NoteSession] != last.Note[NoteSession])
+		})
+	}
+	return out
+}
+
+// Conflict is a path that cannot be taken back as it is.
+type Conflict struct {
+	Path   string `json:"path"`
+	Tx     string `json:"tx"` // the newest of our transactions there
+	Reason string `json:"reason"`
+	// Foreign is what others changed since, as a unified diff; "" where it is not known.
+	Foreign string `json:"foreign,omitempty"`
+	// Merge is the operation that takes back our change and keeps the foreign one; nil where both touch the same lines
+	// or the content is no text.
+	Merge *change.Op `json:"-"`
+}
+
+func (c *Conflict) Error() string { return fmt.Sprintf("%s: %s", c.Path, c.Reason) }
+
+// Plan is what taking back would do.
+type Plan struct {
+	Txs       []string // that it takes back, newest first
+	Set       change.Set
+	Conflicts []Conflict
+}
+
+// Source is what a plan reads. host.Host is one.
+type Source interface {
+	Stat(ctx context.Context, real string) (host.FileInfo, error)
+	Open(ctx context.Context, real string) (host.File, error)
+	Image(ctx context.Context, tx, path string) (change.State, error)
+}
+
+// Diffs returns the unified diff of a transaction, where it is known, and the folder that its paths are relative to:
+// the base of a merge is made from it.
+type Diffs func(tx string) (diff, dir string, ok bool)
+
+// step is what a run of transactions did to one path.
+type step struct {
+	path   string
+	before change.State // content held only for a small file; image says where it is
+	after  host.TxPath  // the newest change; its After fields are what should be there now
+	image  [2]string    // transaction and path whose image is the content of before
+	newest string       // id of the newest transaction
+	broken string       // why the chain does not hold
+	chain  []string     // transactions, newest first
+}
+
+// planner folds transactions into steps.
+type planner struct {
+	ctx   context.Context
+	src   Source
+	diffs Diffs
+	steps map[string]*step
+	order []string // paths, newest change first
+}
+
+// New plans to take back transactions, given oldest first. Errors are those of the source; conflicts are in the plan.
+func New(ctx context.Context, src Source, txs []host.Transaction, diffs Diffs) (Plan, error) {
+	p := &planner{ctx: ctx, src: src, diffs: diffs, steps: map[string]*step{}}
+	plan := Plan{}
+	for _, tx := range slices.Backward(txs) {
+		plan.Txs = append(plan.Txs, tx.ID)
+		for _, path := range slices.Backward(tx.Paths) {
+			if path.Kind == change.Move && path.BeforeType == change.Dir {
+				return p.directoryMove(plan, txs, tx, path)
+			}
+			p.fold(tx.ID, path)
+		}
+	}
+	return plan, p.finish(&plan)
+}
+
+// directoryMove plans the one case that is not a matter of single paths. It can be taken back alone only.
+func (p *planner) directoryMove(plan Plan, txs []host.Transaction, tx host.Transaction, path host.TxPath) (Plan, error) {
+	if len(txs) > 1 || len(tx.Paths) > 1 && slices.ContainsFunc(tx.Paths, func(o host.TxPath) bool { return o.Kind != change.Mkdir && o.Kind != change.Move }) {
+		plan.Conflicts = append(plan.Conflicts, Conflict{Path: path.To, Tx: tx.ID,
+			Reason: fmt.Sprintf("the folder %s was moved to %s; take that back alone first (undo --last, step by step)", path.Path, path.To)})
+		return plan, nil
+	}
+	for _, o := range slices.Backward(tx.Paths) {
+		if o.Kind != change.Move {
+			p.fold(tx.ID, o)
+			continue
+		}
+		now, err := p.now(o.To, false)
+		if err != nil {
+			return plan, err
+		}
+		free, err := p.now(o.Path, false)
+		if err != nil {
+			return plan, err
+		}
+		if now.Type != change.Dir || free.Type != change.Absent {
+			plan.Conflicts = append(plan.Conflicts, Conflict{Path: o.To, Tx: tx.ID, Reason: "the folder is not where the move left it, or something stands at its old place"})
+			continue
+		}
+		plan.Set.Ops = append(plan.Set.Ops, change.Op{Kind: change.Move, Path: o.To, To: o.Path, Before: now})
+	}
+	return plan, p.finish(&plan)
+}
+
+// fold adds an older change of a path to its step.
+func (p *planner) fold(tx string, o host.TxPath) {
+	if o.Kind == change.Move {
+		// In terms of paths a move is a creation at the new place and a deletion at the old one.
+		made := host.TxPath{Kind: change.Write, Path: o.To, AfterType: o.AfterType, AfterDigest: o.AfterDigest, AfterMode: o.AfterMode, AfterTarget: o.AfterTarget, AfterSize: o.AfterSize}
+		gone := host.TxPath{Kind: change.Delete, Path: o.Path, BeforeType: o.BeforeType, BeforeDigest: o.BeforeDigest, BeforeMode: o.BeforeMode, BeforeTarget: o.BeforeTarget, BeforeSize: o.BeforeSize}
+		p.add(tx, made, [2]string{})
+		p.add(tx, gone, [2]string{})
+		return
+	}
+	p.add(tx, o, [2]string{tx, o.Path})
+}
+
+func (p *planner) add(tx string, o host.TxPath, image [2]string) {
+	s := p.steps[o.Path]
+	if s == nil {
+		s = &step{path: o.Path, after: o, newest: tx}
+		p.steps[o.Path] = s
+		p.order = append(p.order, o.Path)
+	} else if s.broken == "" && (o.AfterType != s.before.Type || o.AfterType == change.File && o.AfterDigest != s.before.Blob.Digest()) {
+		s.broken = "it was changed by others between the calls that are to be taken back"
+	}
+	s.chain = append(s.chain, tx)
+	s.image = image
+	s.before = change.State{Type: o.BeforeType, Mode: o.BeforeMode, Target: o.BeforeTarget}
+	if o.BeforeType == change.File {
+		s.before.Blob = change.KnownBlob(o.BeforeDigest, o.BeforeSize)
+	}
+}
+
+// finish compares every step with what is there now and turns it into an operation or a conflict.
+func (p *planner) finish(plan *Plan) error {
+	var dirs, files, gone []change.Op
+	for _, path := range p.order {
+		s := p.steps[path]
+		now, err := p.now(path, s.after.AfterType == change.File || s.before.Type == change.File)
+		if err != nil {
+			return err
+		}
+		op, conflict, err := p.settle(s, now)
+		switch {
+		case err != nil:
+			return err
+		case conflict != nil:
+			plan.Conflicts = append(plan.Conflicts, *conflict)
+		case op == nil:
+		case op.Kind == change.Mkdir:
+			dirs = append(dirs, *op)
+		case op.Kind == change.Delete:
+			gone = append(gone, *op)
+		default:
+			files = append(files, *op)
+		}
+	}
+	// Folders first, outermost first; then contents; then what was made, innermost first.
+	slices.SortFunc(dirs, func(a, b change.Op) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(gone, func(a, b change.Op) int { return strings.Compare(b.Path, a.Path) })
+	plan.Set.Ops = append(plan.Set.Ops, dirs...)
+	plan.Set.Ops = append(plan.Set.Ops, files...)
+	plan.Set.Ops = append(plan.Set.Ops, gone...)
+	return nil
+}
+
+// settle decides what becomes of one path.
+func (p *planner) settle(s *step, now change.State) (*change.Op, *Conflict, error) {
+	before := s.before
+	if now.Type == before.Type && same(now, before) {
+		return nil, nil, nil // somebody took it back already
+	}
+	if s.broken != "" {
+		return nil, &Conflict{Path: s.path, Tx: s.newest, Reason: s.broken}, nil
+	}
+	if !p.untouched(s, now) {
+		c, err := p.conflict(s, now)
+		return nil, c, err
+	}
+	if before.Type == change.Dir {
+		return &change.Op{Kind: change.Mkdir, Path: s.path, After: before}, nil, nil
+	}
+	if before.Type == change.Absent {
+		if now.Type == change.Dir && !p.empty(s.path) {
+			return nil, nil, nil // a folder that we made and others filled stays
+		}
+		return &change.Op{Kind: change.Delete, Path: s.path, Before: now}, nil, nil
+	}
+	if before.Type == change.File && now.Type == change.File && before.Blob.Digest() == now.Blob.Digest() {
+		return &change.Op{Kind: change.Chmod, Path: s.path, Before: now, After: change.State{Type: change.File, Mode: before.Mode, Blob: now.Blob}}, nil, nil
+	}
+	restored, err := p.content(s)
+	if err != nil {
+		return nil, &Conflict{Path: s.path, Tx: s.newest, Reason: err.Error()}, nil
+	}
+	return &change.Op{Kind: change.Write, Path: s.path, Before: now, After: restored}, nil, nil
+}
+
+// empty reports whether a folder holds nothing but what the plan deletes as well. It looks at the steps only; the host
+// refuses to delete a folder that holds more, and then nothing happens at all.
+func (p *planner) empty(dir string) bool {
+	lister, ok := p.src.(interface {
+		ReadDir(ctx context.Context, real string) ([]host.FileInfo, error)
+	})
+	if !ok {
+		return true
+	}
+	entries, err := lister.ReadDir(p.ctx, dir)
+	if err != nil {
+		return true
+	}
+	for _, e := range entries {
+		s := p.steps[strings.TrimSuffix(dir, "/")+"/"+e.Name]
+		if s == nil || s.before.Type != change.Absent || e.Type == change.Dir && !p.empty(s.path) {
+			return false
+		}
+	}
+	return true
+}
+
+func same(a, b change.State) bool {
+	switch a.Type {
+	case change.File:
+		return a.Mode == b.Mode && a.Blob.Digest() == b.Blob.Digest()
+	case change.Symlink:
+		return a.Target == b.Target
+	}
+	return true
+}
+
+// untouched reports whether a path is what our newest change left there.
+func (p *planner) untouched(s *step, now change.State) bool {
+	if now.Type != s.after.AfterType {
+		return false
+	}
+	switch now.Type {
+	case change.File:
+		return now.Blob.Digest() == s.after.AfterDigest
+	case change.Symlink:
+		return now.Target == s.after.AfterTarget
+	}
+	return true
+}
+
+// content returns the state before the run, with its content.
+func (p *planner) content(s *step) (change.State, error) {
+	if s.before.Type != change.File {
+		return s.before, nil
+	}
+	want := s.before.Blob.Digest()
+	if s.image[0] != "" {
+		st, err := p.src.Image(p.ctx, s.image[0], s.image[1])
+		if err == nil && st.Blob != nil {
+			if _, held := st.Blob.Bytes(); held && st.Blob.Digest() == want {
+				return st, nil
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return change.State{}, err
+		}
+	}
+	for _, o := range p.steps { // a moved file's content is where the move left it
+		if o.after.AfterType != change.File || o.after.AfterDigest != want {
+			continue
+		}
+		now, err := p.now(o.path, true)
+		if err == nil && now.Type == change.File && now.Blob.Digest() == want {
+			return change.State{Type: change.File, Mode: s.before.Mode, Blob: now.Blob}, nil
+		}
+	}
+	return change.State{}, errors.New("its before-image is not kept any more")
+}
+
+// now returns what is at a path, with content where it is asked for.
+func (p *planner) now(path string, content bool) (change.State, error) {
+	info, err := p.src.Stat(p.ctx, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return change.State{}, nil
+	case err != nil:
+		return change.State{}, err
+	}
+	st := change.State{Type: info.Type, Mode: info.Mode, Target: info.Target}
+	if info.Type != change.File || !content {
+		return st, nil
+	}
+	f, err := p.src.Open(p.ctx, path)
+	if err != nil {
+		return st, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	st.Blob = change.NewBlob(data)
+	return st, err
+}
