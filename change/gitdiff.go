@@ -2,15 +2,14 @@ package change
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/tackle-dev/tackle/internal/diff"
+	"github.com/tackle-dev/tackle/internal/text"
 )
 
 // The headers are those of git-diff(1), "Generating patch text with -p", so that git apply reads them.
@@ -116,21 +115,11 @@ func quote(path string) string {
 
 // decode returns UTF-16 text that begins with a byte order mark as UTF-8, and other bytes as they are.
 func decode(data []byte) []byte {
-	var order binary.ByteOrder
-	switch {
-	case bytes.HasPrefix(data, []byte{0xff, 0xfe}):
-		order = binary.LittleEndian
-	case bytes.HasPrefix(data, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	default:
+	if !bytes.HasPrefix(data, []byte{0xff, 0xfe}) && !bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return data
 	}
-	units := make([]uint16, 0, len(data)/2)
-	for d := data[2:]; len(d) >= 2; d = d[2:] {
-		units = append(units, order.Uint16(d))
+	if t, err := text.Decode(data); err == nil {
+		return t.Content
 	}
-	if len(data)%2 != 0 {
-		units = append(units, utf8.RuneError)
-	}
-	return []byte(string(utf16.Decode(units)))
+	return data
 }

@@ -2,6 +2,7 @@ package patch
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"unicode"
 
@@ -28,13 +29,9 @@ func (l *locator) anchors(h *Hunk) (floors []int, note string, err *Error) {
 		}
 		var next []int
 		for _, floor := range floors {
-			for _, line := range lines {
-				if line >= floor {
-					if len(next) == 0 || next[len(next)-1] != line+1 {
-						next = append(next, line+1)
-					}
-					break
-				}
+			j := sort.SearchInts(lines, floor)
+			if j < len(lines) && (len(next) == 0 || next[len(next)-1] != lines[j]+1) {
+				next = append(next, lines[j]+1)
 			}
 		}
 		if len(next) == 0 {
@@ -60,15 +57,35 @@ func after(lines []int, cursor int) []int {
 	return all[len(all)-1:]
 }
 
-// anchorLines returns the lines that an anchor names: equal ones on the ladder of edit, with or without the @@ that
-// some write behind the text, else those that begin with it, as "@@ class Foo" is written for "class Foo(Base):".
+// named is what an anchor names.
+type named struct {
+	lines []int
+	note  string
+}
+
+// anchorLines returns the lines that an anchor names, and remembers them.
 func (l *locator) anchorLines(anchor string) (lines []int, note string) {
+	n, ok := l.named[anchor]
+	if !ok {
+		if l.named == nil {
+			l.named = map[string]named{}
+		}
+		n.lines, n.note = l.nameLines(anchor)
+		l.named[anchor] = n
+	}
+	return n.lines, n.note
+}
+
+// nameLines finds the lines that an anchor names: equal ones on the ladder of edit, with or without the @@ that
+// some write behind the text, else those that begin with it, as "@@ class Foo" is written for "class Foo(Base):".
+func (l *locator) nameLines(anchor string) (lines []int, note string) {
 	texts := []string{anchor}
 	if s, ok := strings.CutSuffix(strings.TrimRight(anchor, " "), "@@"); ok {
 		texts = append(texts, strings.TrimRight(s, " "))
 	}
 	for _, s := range texts {
 		if blocks := l.doc.stands([]string{s}, edit.FindOptions{}); len(blocks) > 0 {
+			l.places += len(blocks)
 			for _, b := range blocks {
 				lines = append(lines, b.Line)
 			}

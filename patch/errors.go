@@ -26,6 +26,7 @@ const (
 	Unreadable     Code = "unreadable"    // the Source could not read the file
 	IsLink         Code = "symbolic_link" // text cannot be patched into a symbolic link
 	Conflict       Code = "conflict"      // two sections contradict each other
+	NotTried       Code = "not_tried"     // the plan gave up before this hunk
 )
 
 // Error is one failure of a plan. Msg is for the model: the fact, and what to do next.

@@ -3,6 +3,7 @@ package patch
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tackle-dev/tackle/edit"
@@ -14,32 +15,30 @@ const maxFuzz = 2
 
 // fuzzy places a unified hunk without its outermost context, as GNU patch does, but only where one place is left. The
 // longer context loses lines first.
-func (l *locator) fuzzy(h *Hunk, res *HunkResult) (place, *Error) {
-	p := place{hunk: h}
-	if l.format != Unified || !h.Numbered {
-		return p, nil
+func (l *locator) fuzzy(h *Hunk, res *HunkResult) place {
+	if l.patch.Format != Unified || !h.Numbered {
+		return place{}
 	}
 	prefix, suffix := contextEnds(h.Lines)
-	for fuzz := 1; fuzz <= min(maxFuzz, max(prefix, suffix)); fuzz++ {
-		head := max(0, fuzz+prefix-max(prefix, suffix))
-		tail := max(0, fuzz+suffix-max(prefix, suffix))
-		lines := h.Lines[min(head, prefix) : len(h.Lines)-min(tail, suffix)]
-		old := olds(lines)
+	longer := max(prefix, suffix)
+	for fuzz := 1; fuzz <= min(maxFuzz, longer); fuzz++ {
+		head, tail := max(0, fuzz+prefix-longer), max(0, fuzz+suffix-longer)
+		some := part{h.Lines[head : len(h.Lines)-tail], head}
+		old := olds(some.lines)
 		if !informative(old) {
-			return p, nil
+			return place{}
 		}
-		blocks := l.doc.stands(old, edit.FindOptions{From: l.cursor, Extra: addedTexts(lines)})
-		blocks = strict(blocks)
+		blocks := strict(l.doc.stands(old, edit.FindOptions{From: l.cursor, Extra: addedTexts(some.lines)}))
 		if len(blocks) == 1 {
 			res.Fuzz = fuzz
-			res.addNote(fmt.Sprintf("%d lines of context at its ends are not in the file", len(h.Lines)-len(lines)))
-			return place{hunk: h, lines: lines, block: &blocks[0], at: blocks[0].Line}, nil
+			res.addNote(fmt.Sprintf("%d lines of context at its ends are not in the file", head+tail))
+			return place{hunk: h, part: some, found: true, block: &blocks[0], at: blocks[0].Line}
 		}
 		if len(blocks) > 1 {
-			return p, nil
+			return place{}
 		}
 	}
-	return p, nil
+	return place{}
 }
 
 // strict keeps the places where nothing but line endings and white space at line ends differs.
@@ -124,16 +123,18 @@ func (l *locator) nearest(h *Hunk, old []string) *Error {
 		}
 		i++
 	}
-	want, line := old[i], patchLine(h, i)
-	have := "the file ends before it"
-	if at+i >= 0 && at+i < l.doc.lines.Len() {
-		have = fmt.Sprintf("line %d of the file is  %s", at+i+1, clip(text.Visible(l.doc.line(at+i))))
+	last := min(at+len(old), l.doc.lines.Len())
+	width := len(strconv.Itoa(at + i + 1))
+	there := fmt.Sprintf("+ %d  %s", at+i+1, clip(text.Visible(l.doc.line(min(max(at+i, 0), l.doc.lines.Len()-1)))))
+	switch {
+	case at+i < 0:
+		there = "  (the file begins behind it)"
+	case at+i >= l.doc.lines.Len():
+		there = "  (the file ends before it)"
 	}
-	if at+i < 0 {
-		have = "the file begins behind it"
-	}
-	err := fail(NotFound, "the old lines are not in the file. Nearest are lines %d-%d, where %d of %d are the same but for white space around them; the first that differs (patch line %d) is  %s  but %s . Copy the lines as they are in the file",
-		max(at, 0)+1, min(at+len(old), l.doc.lines.Len()), hits, len(old), line, clip(text.Visible(want)), have)
+	err := fail(NotFound, "the old lines are not in the file. Nearest are lines %d-%d, where %d of %d are the same but for white space around them. "+
+		"The first that differs is patch line %d (- is the patch, + is the file; → is a tab, · a blank):\n- %*s  %s\n%s\nCopy the lines of the file, not those marked -",
+		max(at, 0)+1, last, hits, len(old), patchLine(h, i), width, "", clip(text.Visible(old[i])), there)
 	err.At = []int{max(at, 0) + 1}
 	return err
 }

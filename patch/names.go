@@ -60,8 +60,9 @@ func cutTime(s string) (text, rest string) {
 	if i := strings.LastIndex(s, " ("); i > 0 && (strings.HasPrefix(s[i:], " (revision ") || s[i:] == " (working copy)" || s[i:] == " (nonexistent)") {
 		return strings.TrimRight(s[:i], " "), s[i:]
 	}
-	for i := range s {
-		if s[i] == ' ' && i+1 < len(s) && '0' <= s[i+1] && s[i+1] <= '9' {
+	const longest = 48 // of the forms of a time
+	for i := max(1, len(s)-longest); i+1 < len(s); i++ {
+		if s[i] == ' ' && s[i+1] != ' ' {
 			if _, ok := parseTime(s[i+1:]); ok {
 				return strings.TrimRight(s[:i], " "), s[i:]
 			}

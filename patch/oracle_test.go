@@ -168,6 +168,25 @@ func writeTree(t *testing.T, dir string, w world) {
 	}
 }
 
+// snapshot makes the work tree of a repository hold w, and nothing else, and returns the name of the tree in git.
+func snapshot(t *testing.T, dir string, w world) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	writeTree(t, dir, w)
+	must(t, dir, "", "git", "add", "-A")
+	return strings.TrimSpace(must(t, dir, "", "git", "write-tree"))
+}
+
 // shown is what git knows of a tree.
 func (w world) shown() map[string]string {
 	out := map[string]string{}
@@ -187,18 +206,12 @@ func (w world) shown() map[string]string {
 func TestF5_GitDiffs(t *testing.T) {
 	needs(t, "git")
 	r := rand.New(rand.NewPCG(3, 4))
+	dir := t.TempDir()
+	must(t, dir, "", "git", "init", "-q")
 	for i := range oracleCases(t) {
 		before := randomTree(r)
 		after := evolve(r, before)
-		dir := t.TempDir()
-		must(t, dir, "", "git", "init", "-q")
-		snapshot := func(w world) string {
-			must(t, dir, "", "find", ".", "-path", "./.git", "-prune", "-o", "(", "-type", "f", "-o", "-type", "l", ")", "-exec", "rm", "--", "{}", "+")
-			writeTree(t, dir, w)
-			must(t, dir, "", "git", "add", "-A")
-			return strings.TrimSpace(must(t, dir, "", "git", "write-tree"))
-		}
-		old, new := snapshot(before), snapshot(after)
+		old, new := snapshot(t, dir, before), snapshot(t, dir, after)
 		args := []string{"diff", "--no-color", "-M", "--src-prefix=a/", "--dst-prefix=b/", fmt.Sprintf("-U%d", 1+r.IntN(5))}
 		if r.IntN(2) == 0 {
 			args = append(args, "-C", "--find-copies-harder")

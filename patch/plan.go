@@ -110,6 +110,8 @@ type planner struct {
 	order   []*file
 	vacated map[string]bool // absolute paths that a git patch moves away or deletes
 	res     Result
+
+	failures, places int // see maxFailures and maxPlaces
 }
 
 func (w *planner) approved(number int) bool { return w.opt.Hunks == nil || w.hunks[number] }
