@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,8 +18,9 @@ type peer interface {
 	client() Client
 	origin() Origin
 	life() context.Context // what a call lives in when its request is over; it carries the values of the request
-	modern() bool          // revision 2026-07-28: no requests from us, asks ride on answers
-	elicits() bool         // the client can ask its person to fill in a form
+	modern() bool
+	elicits() bool
+	tasks() bool
 	// elicit asks in the older era.
 	elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitResult, error)
 	// progress sends a report for the request; nil when it carries no progress token.
@@ -59,7 +61,7 @@ func (s *Server) serve(ctx context.Context, p peer, req *request, answer func(re
 	r.ctx, r.end = context.WithCancelCause(context.WithValue(p.life(), runningKey{}, r))
 	defer r.end(nil)
 	place.begin(r)
-	w := r.attach(s.cfg.Budget, func(o outcome) { answer(s.encode(p, req, r, o)) })
+	w := r.attach(s.budget(p), func(o outcome) { answer(s.encode(p, req, r, o)) })
 	stop := context.AfterFunc(ctx, func() {
 		if r.detach(w) {
 			r.end(context.Cause(ctx))
@@ -105,7 +107,7 @@ func (s *Server) ownerOf(o Origin) string {
 
 // resume is a further round of a call that asked (revision 2026-07-28): the client brings its person's answer.
 func (s *Server) resume(ctx context.Context, p peer, owner string, req *request, answer func([]byte)) {
-	id, number, digest, err := s.openState(req.state)
+	id, digest, err := s.openState(req.state)
 	switch {
 	case err != nil:
 		req.failure(codeInvalidParams, err.Error())
@@ -121,8 +123,16 @@ func (s *Server) resume(ctx context.Context, p peer, owner string, req *request,
 		s.serve(ctx, p, &fresh, answer)
 		return
 	}
-	r.answered(number, req.answers[askKey])
-	s.waitFor(ctx, r, s.cfg.Budget, func(o outcome) { answer(s.encode(p, req, r, o)) })
+	r.answered(req.answers)
+	s.waitFor(ctx, r, s.budget(p), func(o outcome) { answer(s.encode(p, req, r, o)) })
+}
+
+// budget is how long a request is held: a client that speaks of tasks gets one sooner.
+func (s *Server) budget(p peer) time.Duration {
+	if p.tasks() && (s.cfg.Budget < 0 || s.cfg.TaskAfter < s.cfg.Budget) {
+		return s.cfg.TaskAfter
+	}
+	return s.cfg.Budget
 }
 
 // waitFor attaches a request to a call and returns when the request was answered or ctx ended, which does not end the call.
@@ -145,11 +155,13 @@ func (s *Server) waitFor(ctx context.Context, r *running, budget time.Duration, 
 func (s *Server) encode(p peer, req *request, r *running, o outcome) []byte {
 	modern := p.modern()
 	switch {
-	case o.ask != nil:
-		return s.encodeAsk(req, r, o.ask)
+	case o.asks:
+		return s.encodeAsks(req, r)
 	case o.fault != nil:
 		res := faultResult(r.name)
 		return appendResult(nil, &res, modern, s.info)
+	case o.goesOn && p.tasks():
+		return s.encodeTask(r)
 	case o.goesOn:
 		res := goesOn(r)
 		return appendResult(nil, &res, modern, s.info)
@@ -157,19 +169,28 @@ func (s *Server) encode(p peer, req *request, r *running, o outcome) []byte {
 	return appendResult(make([]byte, 0, sizeOf(o.res)), o.res, modern, s.info)
 }
 
-// encodeAsk writes the answer that sends a client to its person.
-func (s *Server) encodeAsk(req *request, r *running, a *openAsk) []byte {
-	requests, err := json.Marshal(sdk.InputRequestMap{askKey: a.params})
-	if err != nil { // strings, and maps of strings, always marshal
-		res := faultResult(r.name)
-		return appendResult(nil, &res, true, s.info)
-	}
-	b := append([]byte(`{"resultType":"input_required","inputRequests":`), requests...)
+// encodeAsks writes the answer that sends a client to its person.
+func (s *Server) encodeAsks(req *request, r *running) []byte {
+	b := append([]byte(`{"resultType":"input_required","inputRequests":`), marshal(r.questions())...)
 	b = append(b, `,"requestState":`...)
-	b = wire.AppendString(b, s.sealState(r.handle(), a.number, digestOf(req.name, req.args)))
+	b = wire.AppendString(b, s.sealState(r.handle(), digestOf(req.name, req.args)))
+	return append(s.appendServer(b), '}')
+}
+
+// appendServer appends the _meta that every answer of the newer era carries.
+func (s *Server) appendServer(b []byte) []byte {
 	b = append(b, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...)
 	b = append(b, s.info...)
-	return append(b, "}}"...)
+	return append(b, '}')
+}
+
+// marshal is for values that always marshal.
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: %T does not marshal: %v", v, err))
+	}
+	return b
 }
 
 // sizeOf guesses the bytes of an encoded result, so that the buffer grows at most once.
@@ -184,9 +205,13 @@ func sizeOf(res *tool.Result) int {
 
 // faultResult tells a model that the program failed. What failed is for the log: it may name what models need not know.
 func faultResult(name string) tool.Result {
-	e := tool.Errorf(tool.ExecutionFailed, "%s could not be carried out: the server failed, not the call.", name).
+	e := tool.Errorf(tool.ExecutionFailed, "%s", faultText(name)).
 		With("Retrying may not help; the person who runs this server finds the reason in its log.")
 	return tool.Result{Err: e, Parts: []tool.Part{tool.Text(e.Render())}}
+}
+
+func faultText(name string) string {
+	return name + " could not be carried out: the server failed, not the call."
 }
 
 func tooMany(limit int) *tool.Result {

@@ -21,6 +21,7 @@ const (
 	DefaultBudget    = 50 * time.Second
 	DefaultRetention = 10 * time.Minute
 	DefaultAskTime   = 10 * time.Minute
+	DefaultTaskAfter = 2 * time.Second
 	DefaultInFlight  = 64
 	// MaxMessage bounds one message from a client, in bytes.
 	MaxMessage = 16 << 20
@@ -50,6 +51,9 @@ type Config struct {
 	Retention time.Duration
 	// AskTime is how long a question to a person stays open; 0 means 10 minutes.
 	AskTime time.Duration
+	// TaskAfter is how long a call of a client that speaks the tasks extension is held before it becomes a task; 0 means
+	// 2 seconds.
+	TaskAfter time.Duration
 	// InFlight bounds the calls that run at once for one connection or token, and as many more may wait behind them;
 	// 0 means 64.
 	InFlight int
@@ -97,13 +101,13 @@ func (c *Config) complete() error {
 	for _, d := range []struct {
 		v   *time.Duration
 		def time.Duration
-	}{{&c.Budget, DefaultBudget}, {&c.Retention, DefaultRetention}, {&c.AskTime, DefaultAskTime}} {
+	}{{&c.Budget, DefaultBudget}, {&c.Retention, DefaultRetention}, {&c.AskTime, DefaultAskTime}, {&c.TaskAfter, DefaultTaskAfter}} {
 		if *d.v == 0 {
 			*d.v = d.def
 		}
 	}
-	if c.Retention < 0 || c.AskTime < 0 || c.InFlight < 0 {
-		return fmt.Errorf("mcp: retention %v, ask time %v and in-flight %d must not be negative", c.Retention, c.AskTime, c.InFlight)
+	if c.Retention < 0 || c.AskTime < 0 || c.TaskAfter < 0 || c.InFlight < 0 {
+		return fmt.Errorf("mcp: retention %v, ask time %v, task after %v and in-flight %d must not be negative", c.Retention, c.AskTime, c.TaskAfter, c.InFlight)
 	}
 	if c.InFlight == 0 {
 		c.InFlight = DefaultInFlight

@@ -132,6 +132,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil && modern && frame.Method == "tools/call" && ok && e.call(w, r, &frame, &params) {
 		return
 	}
+	if err == nil && modern && !taskHeader(r.Header, &frame) {
+		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, frame.ID, sdk.CodeHeaderMismatch, "Mcp-Name must be the taskId of the params", nil))
+		return
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	e.pick(modern).ServeHTTP(w, r)
 }
@@ -160,6 +164,22 @@ func declaresModern(f *wire.Frame, call *callParams) bool {
 		return nil
 	})
 	return p.version >= modernVersion
+}
+
+// taskHeader reports whether a request about a task names it in its header, too, where routers look. The SDK checks the
+// headers of every other method.
+func taskHeader(h http.Header, f *wire.Frame) bool {
+	if !strings.HasPrefix(f.Method, "tasks/") || f.Params == nil || f.Params[0] != '{' {
+		return true
+	}
+	id := ""
+	_ = wire.Members(f.Params, func(key string, value []byte) error { // what is wrong with it the SDK will say
+		if key == "taskId" && value[0] == '"' {
+			id = wire.Unquote(value)
+		}
+		return nil
+	})
+	return id == "" || h.Get("Mcp-Name") == id
 }
 
 // end cancels the calls of a session that its client ends, before the SDK waits for them.

@@ -20,7 +20,7 @@ func (e *endpoint) call(w http.ResponseWriter, r *http.Request, f *wire.Frame, p
 	}
 	p := &httpPeer{token: params.token, notes: make(chan []byte)}
 	var ok bool
-	if p.who, p.forms, ok = e.clients.of(params); !ok {
+	if p.speaker, ok = e.clients.of(params); !ok {
 		return false
 	}
 	p.from = Origin{Client: p.who, Principal: principal(r.Context()), Endpoint: e.path}
@@ -70,17 +70,13 @@ func writeEvent(w http.ResponseWriter, data []byte) {
 type httpPeer struct {
 	ctx   context.Context // of the request
 	token []byte
-	who   Client
 	from  Origin
-	forms bool
+	speaker
 	notes chan []byte // to whoever writes the answer
 }
 
-func (p *httpPeer) client() Client        { return p.who }
 func (p *httpPeer) origin() Origin        { return p.from }
 func (p *httpPeer) life() context.Context { return context.WithoutCancel(p.ctx) }
-func (p *httpPeer) modern() bool          { return true }
-func (p *httpPeer) elicits() bool         { return p.forms }
 
 // elicit is never called: asks of the newer era ride on answers.
 func (p *httpPeer) elicit(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {

@@ -11,11 +11,15 @@ import (
 // intercept takes the calls of our tools out of the SDK's hands, for every transport that has no faster way.
 func (s *Server) intercept(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		call, ok := req.(*sdk.CallToolRequest)
-		if !ok || !s.has(call.Params.Name) {
-			return next(ctx, method, req)
+		switch q := req.(type) {
+		case *sdk.CallToolRequest:
+			if s.has(q.Params.Name) {
+				return s.interceptCall(ctx, q)
+			}
+		case *sdk.ServerRequest[*taskParams]:
+			return s.serveTask(ctx, method, q)
 		}
-		return s.interceptCall(ctx, call)
+		return next(ctx, method, req)
 	}
 }
 
@@ -61,32 +65,33 @@ func (r *rawResult) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
 // sdkPeer is the client of a call that came through the SDK.
 type sdkPeer struct {
-	ctx   context.Context // of the request: it routes notifications to the request's stream
-	call  *sdk.CallToolRequest
-	who   Client
-	from  Origin
-	forms bool
-	newer bool
+	ctx  context.Context // of the request: it routes notifications to the request's stream
+	call *sdk.CallToolRequest
+	from Origin
+	speaker
 }
 
 func newSDKPeer(ctx context.Context, call *sdk.CallToolRequest) *sdkPeer {
-	p := &sdkPeer{ctx: context.WithoutCancel(ctx), call: call, forms: canElicit(call.ClientCapabilities())}
-	_, p.newer = call.Params.Meta[sdk.MetaKeyProtocolVersion].(string)
-	p.who.Protocol = call.ProtocolVersion()
-	if !p.newer {
-		p.who.Protocol = min(p.who.Protocol, legacyVersion)
+	p := &sdkPeer{ctx: context.WithoutCancel(ctx), call: call}
+	if v, ok := call.Params.Meta[sdk.MetaKeyProtocolVersion].(string); ok && v >= modernVersion {
+		p.speaker = modernSpeaker(v, call.ClientInfo(), call.ClientCapabilities())
+	} else if init := call.Session.InitializeParams(); init != nil {
+		p.speaker = legacySpeaker(init)
 	}
-	if info := call.ClientInfo(); info != nil {
-		p.who.Name, p.who.Version = info.Name, info.Version
-	}
-	p.from = Origin{Client: p.who, SessionID: call.Session.ID()}
-	if call.Extra != nil && call.Extra.TokenInfo != nil {
-		p.from.Principal = call.Extra.TokenInfo.UserID
+	p.from = originOf(ctx, p.who, call.Session, call.Extra)
+	return p
+}
+
+// originOf says where a request came from that the SDK hands over.
+func originOf(ctx context.Context, who Client, session *sdk.ServerSession, extra *sdk.RequestExtra) Origin {
+	o := Origin{Client: who, SessionID: session.ID()}
+	if extra != nil && extra.TokenInfo != nil {
+		o.Principal = extra.TokenInfo.UserID
 	}
 	if e, ok := ctx.Value(endpointKey{}).(string); ok {
-		p.from.Endpoint = e
+		o.Endpoint = e
 	}
-	return p
+	return o
 }
 
 // lifeKey holds, in the context of a stdio connection, the context that ends with it.
@@ -95,7 +100,6 @@ type lifeKey struct{}
 // endpointKey holds, in the context of an HTTP request, the path of its endpoint.
 type endpointKey struct{}
 
-func (p *sdkPeer) client() Client { return p.who }
 func (p *sdkPeer) origin() Origin { return p.from }
 func (p *sdkPeer) life() context.Context {
 	if l, ok := p.ctx.Value(lifeKey{}).(context.Context); ok {
@@ -103,8 +107,6 @@ func (p *sdkPeer) life() context.Context {
 	}
 	return p.ctx
 }
-func (p *sdkPeer) modern() bool  { return p.newer }
-func (p *sdkPeer) elicits() bool { return p.forms }
 
 func (p *sdkPeer) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	return p.call.Session.Elicit(ctx, params)

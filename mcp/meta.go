@@ -82,6 +82,48 @@ func (c *callParams) parseMeta(meta []byte) error {
 	})
 }
 
+// speaker is what a client says about itself, in its handshake or, in the newer era, with every request.
+type speaker struct {
+	who   Client
+	newer bool // revision 2026-07-28: no requests from us, asks ride on answers
+	forms bool // it can ask its person to fill in a form
+	tasky bool // it speaks the tasks extension
+}
+
+func (s *speaker) client() Client { return s.who }
+func (s *speaker) modern() bool   { return s.newer }
+func (s *speaker) elicits() bool  { return s.forms }
+func (s *speaker) tasks() bool    { return s.tasky }
+
+// tasksExtension is the name under which clients and servers declare the tasks extension.
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+// modernSpeaker is a client of the newer era.
+func modernSpeaker(version string, info *sdk.Implementation, caps *sdk.ClientCapabilities) speaker {
+	s := speaker{who: Client{Protocol: version}, newer: true, forms: canElicit(caps)}
+	if info != nil {
+		s.who.Name, s.who.Version = info.Name, info.Version
+	}
+	if caps != nil {
+		_, s.tasky = caps.Extensions[tasksExtension]
+	}
+	return s
+}
+
+// legacySpeaker is a client of the older era.
+func legacySpeaker(init *sdk.InitializeParams) speaker {
+	s := speaker{who: Client{Protocol: min(init.ProtocolVersion, legacyVersion)}, forms: canElicit(init.Capabilities)}
+	if init.ClientInfo != nil {
+		s.who.Name, s.who.Version = init.ClientInfo.Name, init.ClientInfo.Version
+	}
+	return s
+}
+
+// canElicit reports whether the client can show a form. One that names no mode means forms.
+func canElicit(c *sdk.ClientCapabilities) bool {
+	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
 // clientCache remembers what the last requests said about their clients: in the newer era every request says it again.
 type clientCache struct {
 	mu    sync.Mutex
@@ -91,42 +133,35 @@ type clientCache struct {
 type knownClient struct {
 	version    string
 	info, caps []byte
-	client     Client
-	elicits    bool
+	speaker    speaker
 }
 
 const maxKnownClients = 16
 
 // of returns the client of a request of the newer era. ok is false for an unknown revision or missing capabilities.
-func (k *clientCache) of(c *callParams) (client Client, elicits, ok bool) {
+func (k *clientCache) of(c *callParams) (who speaker, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, x := range k.known {
 		if x.version == c.version && bytes.Equal(x.caps, c.caps) && bytes.Equal(x.info, c.info) {
-			return x.client, x.elicits, true
+			return x.speaker, true
 		}
 	}
 	if c.version < modernVersion || !slices.Contains(sdk.SupportedProtocolVersions(), c.version) {
-		return client, false, false
+		return who, false
 	}
 	var caps sdk.ClientCapabilities
 	if len(c.caps) == 0 || c.caps[0] != '{' || json.Unmarshal(c.caps, &caps) != nil {
-		return client, false, false
+		return who, false
 	}
 	var info sdk.Implementation
 	if c.info != nil && (c.info[0] != '{' || json.Unmarshal(c.info, &info) != nil) {
-		return client, false, false
+		return who, false
 	}
-	x := knownClient{version: c.version, info: bytes.Clone(c.info), caps: bytes.Clone(c.caps),
-		client: Client{info.Name, info.Version, c.version}, elicits: canElicit(&caps)}
+	x := knownClient{version: c.version, info: bytes.Clone(c.info), caps: bytes.Clone(c.caps), speaker: modernSpeaker(c.version, &info, &caps)}
 	if len(k.known) == maxKnownClients {
 		k.known = slices.Delete(k.known, 0, 1)
 	}
 	k.known = append(k.known, x)
-	return x.client, x.elicits, true
-}
-
-// canElicit reports whether the client can show a form. One that names no mode means forms.
-func canElicit(c *sdk.ClientCapabilities) bool {
-	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+	return x.speaker, true
 }

@@ -8,20 +8,19 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // openAsk is a question that the client carries to its person between two requests (revision 2026-07-28).
 type openAsk struct {
-	number int // of the ask within its call, from 1
 	params *sdk.ElicitParams
 	answer chan *sdk.ElicitResult
 }
 
-// askKey names the only input request that we ever make.
+// askKey names the first question of a call; further ones are numbered.
 const askKey = "approval"
 
 // elicit asks the client of the call and waits for the answer.
@@ -29,21 +28,23 @@ func (r *running) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.El
 	if !r.peer.modern() {
 		return r.peer.elicit(ctx, params)
 	}
+	a := &openAsk{params: params, answer: make(chan *sdk.ElicitResult, 1)}
 	r.mu.Lock()
 	r.asked++
-	a := &openAsk{number: r.asked, params: params, answer: make(chan *sdk.ElicitResult, 1)}
-	r.ask = a
+	key := askKey
+	if r.asked > 1 {
+		key = fmt.Sprintf("%s-%d", askKey, r.asked)
+	}
+	if r.asks == nil {
+		r.asks = map[string]*openAsk{}
+	}
+	r.asks[key] = a
+	r.changed = time.Now()
 	r.makeID()
 	r.mu.Unlock()
 	r.srv.calls.keep(r)
-	defer func() {
-		r.mu.Lock()
-		if r.ask == a {
-			r.ask = nil
-		}
-		r.mu.Unlock()
-	}()
-	r.deliver(outcome{ask: a})
+	defer r.close(key)
+	r.deliver(outcome{asks: true})
 	select {
 	case res := <-a.answer:
 		return res, nil
@@ -52,45 +53,57 @@ func (r *running) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.El
 	}
 }
 
-// answered gives the open ask its answer, if it is the one with that number and there is an answer. Only the first
-// answer counts.
-func (r *running) answered(number int, res *sdk.ElicitResult) {
+func (r *running) close(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ask != nil && r.ask.number == number && res != nil {
-		r.ask.answer <- res
-		r.ask = nil
+	delete(r.asks, key)
+}
+
+// answered gives open asks their answers. Only the first answer counts; answers to nothing are ignored.
+func (r *running) answered(answers map[string]*sdk.ElicitResult) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, res := range answers {
+		if a := r.asks[key]; a != nil && res != nil {
+			a.answer <- res
+			delete(r.asks, key)
+			r.changed = time.Now()
+		}
 	}
 }
 
-// The state that a client carries names the call and the ask, and is signed: id.number.digest.mac, where the digest is
-// that of the tool's name and arguments.
+// questions returns what the client has to ask its person now.
+func (r *running) questions() sdk.InputRequestMap {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := sdk.InputRequestMap{}
+	for key, a := range r.asks {
+		out[key] = a.params
+	}
+	return out
+}
+
+// The state that a client carries between rounds names the call, and is signed: id.digest.mac, where the digest is that
+// of the tool's name and arguments.
 
 var errState = errors.New("requestState is not one that this server gave out")
 
-func (s *Server) sealState(id string, number int, digest string) string {
-	body := fmt.Sprintf("%s.%d.%s", id, number, digest)
+func (s *Server) sealState(id, digest string) string {
+	body := id + "." + digest
 	return body + "." + base64.RawURLEncoding.EncodeToString(s.mac(body))
 }
 
 // openState returns what a state names. A state that was changed, or sealed with another key, is refused.
-func (s *Server) openState(state string) (id string, number int, digest string, err error) {
-	i := strings.LastIndexByte(state, '.')
-	if i < 0 {
-		return "", 0, "", errState
-	}
-	mac, err := base64.RawURLEncoding.DecodeString(state[i+1:])
-	if err != nil || !hmac.Equal(mac, s.mac(state[:i])) {
-		return "", 0, "", errState
-	}
-	parts := strings.Split(state[:i], ".")
+func (s *Server) openState(state string) (id, digest string, err error) {
+	parts := strings.Split(state, ".")
 	if len(parts) != 3 {
-		return "", 0, "", errState
+		return "", "", errState
 	}
-	if number, err = strconv.Atoi(parts[1]); err != nil {
-		return "", 0, "", errState
+	mac, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil || !hmac.Equal(mac, s.mac(parts[0]+"."+parts[1])) {
+		return "", "", errState
 	}
-	return parts[0], number, parts[2], nil
+	return parts[0], parts[1], nil
 }
 
 func (s *Server) mac(body string) []byte {

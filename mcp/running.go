@@ -23,7 +23,7 @@ var (
 type outcome struct {
 	res    *tool.Result // the call ended
 	fault  error        // the host or the program failed
-	ask    *openAsk     // the call waits for an answer that the client brings with its next request
+	asks   bool         // the call waits for answers that the client brings with its next request
 	goesOn bool         // the call is still running, under its id
 }
 
@@ -38,12 +38,13 @@ type running struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 
-	mu     sync.Mutex
-	id     string // made when first needed
-	waiter *waiter
-	last   *outcome // the end
-	ask    *openAsk // not answered yet; whoever waits next gets it
-	asked  int      // asks so far
+	mu      sync.Mutex
+	id      string // made when first needed
+	waiter  *waiter
+	last    *outcome            // the end
+	asks    map[string]*openAsk // not answered yet; whoever waits next gets them
+	asked   int                 // asks so far
+	changed time.Time           // of the last ask, answer or end
 }
 
 // waiter is a request that waits for a call.
@@ -58,8 +59,8 @@ func (r *running) attach(budget time.Duration, deliver func(outcome)) *waiter {
 	w := &waiter{deliver: deliver}
 	r.mu.Lock()
 	earlier, now := r.waiter, r.last
-	if now == nil && r.ask != nil {
-		now = &outcome{ask: r.ask}
+	if now == nil && len(r.asks) > 0 {
+		now = &outcome{asks: true}
 	}
 	r.waiter = nil
 	if now == nil {
@@ -119,12 +120,12 @@ func (r *running) deliver(o outcome) {
 	r.mu.Lock()
 	w := r.waiter
 	r.waiter = nil
-	if o.ask == nil {
-		r.last = &o
+	if !o.asks {
+		r.last, r.changed = &o, time.Now()
 	}
 	kept := r.id != ""
 	r.mu.Unlock()
-	if o.ask == nil && kept {
+	if !o.asks && kept {
 		r.srv.calls.ended(r)
 	}
 	if w != nil {

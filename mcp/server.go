@@ -62,16 +62,25 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 	opts := &sdk.ServerOptions{
 		Instructions: instructions(&cfg, defs),
 		Logger:       cfg.Log,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+		Capabilities: capabilities(),
 		SetCacheable: cacheable,
 	}
 	s.sdk = sdk.NewServer(impl, opts)
 	s.sdk.AddReceivingMiddleware(s.intercept)
+	if err := s.addTasks(); err != nil {
+		return nil, err
+	}
 	s.publish(defs)
 	if cfg.Artifacts != nil {
 		s.addArtifacts()
 	}
 	return s, nil
+}
+
+func capabilities() *sdk.ServerCapabilities {
+	c := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}}
+	c.AddExtension(tasksExtension, nil)
+	return c
 }
 
 // SDK returns the underlying server of the MCP SDK, for programs that add features of their own. Tools that are added

@@ -156,10 +156,9 @@ func (c *stdio) call(f *wire.Frame) bool {
 	}
 	p := &stdioPeer{conn: c, token: params.token}
 	if params.version != "" {
-		if p.who, p.forms, ok = c.clients.of(&params); !ok {
+		if p.speaker, ok = c.clients.of(&params); !ok {
 			return false
 		}
-		p.newer = true
 	} else if !p.introduced() {
 		return false
 	}

@@ -12,9 +12,7 @@ import (
 type stdioPeer struct {
 	conn  *stdio
 	token []byte // raw progress token
-	who   Client
-	forms bool // it can show a form
-	newer bool
+	speaker
 }
 
 // introduced fills in what the handshake of the older era said. It returns false before the handshake.
@@ -23,23 +21,12 @@ func (p *stdioPeer) introduced() bool {
 	if init == nil {
 		return false
 	}
-	p.who, p.forms = legacyClient(init), canElicit(init.Capabilities)
+	p.speaker = legacySpeaker(init)
 	return true
 }
 
-func legacyClient(init *sdk.InitializeParams) Client {
-	c := Client{Protocol: min(init.ProtocolVersion, legacyVersion)}
-	if init.ClientInfo != nil {
-		c.Name, c.Version = init.ClientInfo.Name, init.ClientInfo.Version
-	}
-	return c
-}
-
-func (p *stdioPeer) client() Client        { return p.who }
 func (p *stdioPeer) origin() Origin        { return Origin{Client: p.who} }
 func (p *stdioPeer) life() context.Context { return p.conn.base }
-func (p *stdioPeer) modern() bool          { return p.newer }
-func (p *stdioPeer) elicits() bool         { return p.forms }
 
 func (p *stdioPeer) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitResult, error) {
 	return p.conn.session.Elicit(ctx, params)
