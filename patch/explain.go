@@ -117,10 +117,7 @@ func (l *locator) nearest(h *Hunk, old []string) *Error {
 		return l.similar(old)
 	}
 	i := 0
-	for i < len(old)-1 && at+i < l.doc.lines.Len() && (at+i < 0 || l.doc.line(at+i) == old[i]) {
-		if at+i < 0 {
-			break
-		}
+	for i < len(old)-1 && at+i >= 0 && at+i < l.doc.lines.Len() && l.doc.line(at+i) == old[i] {
 		i++
 	}
 	last := min(at+len(old), l.doc.lines.Len())
