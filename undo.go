@@ -7,6 +7,7 @@ import (
 
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/tool"
+	"github.com/tackle-dev/tackle/tools/file"
 	"github.com/tackle-dev/tackle/undo"
 )
 
@@ -19,12 +20,19 @@ type UndoRequest struct {
 	Merge   bool      // where others changed a file since, take back our change and keep theirs
 }
 
-// Undo takes committed calls back, all of what is selected or nothing. It is a call like any other: policy decides it,
-// it is recorded, and it can itself be undone.
+// Undo takes committed calls back. It is a call like any other: policy decides it, it is recorded, and it can itself be
+// undone. What one changeset can take back is taken back wholly or not at all; a selection that moved folders about
+// takes several, newest first, and stops at the first that is refused.
 func (b *Box) Undo(ctx context.Context, u UndoRequest) (tool.Result, error) {
 	req := b.undoCall(u)
 	b.fill(&req)
-	return b.Box.Call(ctx, req)
+	for {
+		res, err := b.Box.Call(ctx, req)
+		data, ok := res.Data.(file.UndoData)
+		if err != nil || !res.OK() || !ok || data.Left == 0 || u.Last {
+			return res, err
+		}
+	}
 }
 
 // PreviewUndo plans an undo and changes nothing. The plan's intent holds the exact bytes.

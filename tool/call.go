@@ -82,6 +82,37 @@ func (c *Call) Resolve(ctx context.Context, path string) (host.Path, error) {
 	return p, nil
 }
 
+// ResolveSelf is Resolve for the path itself: where its last component is a symbolic link, the link is meant and not
+// what it points to.
+func (c *Call) ResolveSelf(ctx context.Context, path string) (host.Path, error) {
+	key := Key(c.dir(), path)
+	base := filepath.Base(key)
+	if strings.TrimSpace(path) == "" || base == string(filepath.Separator) || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "~") {
+		return c.Resolve(ctx, path)
+	}
+	p, err := c.Resolve(ctx, filepath.Dir(key))
+	if err != nil {
+		return p, err
+	}
+	p.Given, p.Abs = path, key
+	p.Real = filepath.Join(p.Real, base)
+	if p.Inside() {
+		p.Rel = filepath.ToSlash(filepath.Join(p.Rel, base))
+	} else {
+		p.Rel = p.Real
+	}
+	return p, nil
+}
+
+func (c *Call) dir() string {
+	if c.Dir == "" && c.Host != nil {
+		if roots := c.Host.Info().Roots; len(roots) > 0 {
+			return roots[0].Path
+		}
+	}
+	return c.Dir
+}
+
 // Key returns the canonical read-state key of a path (F9): absolute and clean, links not followed.
 func Key(dir, path string) string {
 	if !filepath.IsAbs(path) {

@@ -93,9 +93,9 @@ func (r *runner) gate(ctx context.Context, set *change.Set) error {
 	in := r.p.Action.Intent
 	in.Changes, in.Persists, in.Effects, in.MayCreate, in.Targets = set, true, []tool.Effect{tool.Write}, nil, nil
 	for _, path := range set.Paths() {
-		resolved, err := r.box.cfg.Host.Resolve(ctx, "", path)
+		resolved, err := r.p.Call.ResolveSelf(ctx, path)
 		if err != nil {
-			return tool.PathError("path", path, err)
+			return err
 		}
 		in.Targets = append(in.Targets, tool.PathTo(resolved, tool.Write))
 	}

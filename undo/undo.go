@@ -84,8 +84,12 @@ type Conflict struct {
 func (c *Conflict) Error() string { return fmt.Sprintf("%s: %s", c.Path, c.Reason) }
 
 // Plan is what taking back would do.
+//
+// One changeset can neither turn a folder into a file nor follow a folder that was moved through other changes. Where the
+// transactions did such a thing, a plan takes back the newest ones up to there and leaves the others for another plan.
 type Plan struct {
 	Txs       []string // that it takes back, newest first
+	Left      int      // older transactions that another plan has to take back
 	Set       change.Set
 	Conflicts []Conflict
 }
@@ -104,12 +108,10 @@ type Diffs func(tx string) (diff, dir string, ok bool)
 // step is what a run of transactions did to one path.
 type step struct {
 	path   string
-	before change.State // content held only for a small file; image says where it is
+	before change.State // its content is looked for when it is needed
 	after  host.TxPath  // the newest change; its After fields are what should be there now
-	image  [2]string    // transaction and path whose image is the content of before
 	newest string       // id of the newest transaction
 	broken string       // why the chain does not hold
-	chain  []string     // transactions, newest first
 }
 
 // planner folds transactions into steps.
@@ -119,67 +121,100 @@ type planner struct {
 	diffs Diffs
 	steps map[string]*step
 	order []string // paths, newest change first
+	// images says whose before-image has a content: a file that was moved and then changed has its first content there.
+	images map[change.Digest][2]string
+	moved  string // the folder that the plan moves back
 }
 
 // New plans to take back transactions, given oldest first. Errors are those of the source; conflicts are in the plan.
 func New(ctx context.Context, src Source, txs []host.Transaction, diffs Diffs) (Plan, error) {
-	p := &planner{ctx: ctx, src: src, diffs: diffs, steps: map[string]*step{}}
+	p := &planner{ctx: ctx, src: src, diffs: diffs, steps: map[string]*step{}, images: map[change.Digest][2]string{}}
 	plan := Plan{}
-	for _, tx := range slices.Backward(txs) {
+	for i, tx := range slices.Backward(txs) {
+		if len(plan.Txs) > 0 && !p.fits(tx) {
+			plan.Left = i + 1
+			break
+		}
 		plan.Txs = append(plan.Txs, tx.ID)
-		for _, path := range slices.Backward(tx.Paths) {
-			if path.Kind == change.Move && path.BeforeType == change.Dir {
-				return p.directoryMove(plan, txs, tx, path)
-			}
-			p.fold(tx.ID, path)
+		if movesFolder(tx) {
+			plan.Left = i
+			return plan, p.folderMove(&plan, tx)
+		}
+		for _, o := range slices.Backward(tx.Paths) {
+			p.fold(tx.ID, o)
 		}
 	}
 	return plan, p.finish(&plan)
 }
 
-// directoryMove plans the one case that is not a matter of single paths. It can be taken back alone only.
-func (p *planner) directoryMove(plan Plan, txs []host.Transaction, tx host.Transaction, path host.TxPath) (Plan, error) {
-	if len(txs) > 1 || len(tx.Paths) > 1 && slices.ContainsFunc(tx.Paths, func(o host.TxPath) bool { return o.Kind != change.Mkdir && o.Kind != change.Move }) {
-		plan.Conflicts = append(plan.Conflicts, Conflict{Path: path.To, Tx: tx.ID,
-			Reason: fmt.Sprintf("the folder %s was moved to %s; take that back alone first (undo --last, step by step)", path.Path, path.To)})
-		return plan, nil
+func movesFolder(tx host.Transaction) bool {
+	return slices.ContainsFunc(tx.Paths, func(o host.TxPath) bool { return o.Kind == change.Move && o.BeforeType == change.Dir })
+}
+
+// fits reports whether an older transaction can be taken back in the same changeset.
+func (p *planner) fits(tx host.Transaction) bool {
+	if movesFolder(tx) {
+		return false
 	}
+	for _, o := range tx.Paths {
+		for _, o := range split(o) {
+			if s := p.steps[o.Path]; s != nil && flips(s.after.AfterType, o.BeforeType) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// flips reports whether a path would turn from a folder into something else, or the reverse.
+func flips(now, before change.Type) bool {
+	return now != change.Absent && before != change.Absent && (now == change.Dir) != (before == change.Dir)
+}
+
+// folderMove takes back a transaction that moved a folder.
+func (p *planner) folderMove(plan *Plan, tx host.Transaction) error {
 	for _, o := range slices.Backward(tx.Paths) {
 		if o.Kind != change.Move {
 			p.fold(tx.ID, o)
 			continue
 		}
-		now, err := p.now(o.To, false)
+		now, err := p.now(o.To, true)
 		if err != nil {
-			return plan, err
+			return err
 		}
 		free, err := p.now(o.Path, false)
 		if err != nil {
-			return plan, err
+			return err
 		}
-		if now.Type != change.Dir || free.Type != change.Absent {
-			plan.Conflicts = append(plan.Conflicts, Conflict{Path: o.To, Tx: tx.ID, Reason: "the folder is not where the move left it, or something stands at its old place"})
+		if now.Type != o.BeforeType || free.Type != change.Absent {
+			plan.Conflicts = append(plan.Conflicts, Conflict{Path: o.To, Tx: tx.ID, Reason: "it is not where the move left it any more, or something stands at its old place"})
 			continue
 		}
 		plan.Set.Ops = append(plan.Set.Ops, change.Op{Kind: change.Move, Path: o.To, To: o.Path, Before: now})
+		p.moved = o.To
 	}
-	return plan, p.finish(&plan)
+	return p.finish(plan)
+}
+
+// split turns a move into what it is in terms of paths: something made at the new one and removed at the old one.
+func split(o host.TxPath) []host.TxPath {
+	if o.Kind != change.Move {
+		return []host.TxPath{o}
+	}
+	made := host.TxPath{Kind: change.Write, Path: o.To, AfterType: o.AfterType, AfterDigest: o.AfterDigest, AfterMode: o.AfterMode, AfterTarget: o.AfterTarget, AfterSize: o.AfterSize}
+	gone := host.TxPath{Kind: change.Delete, Path: o.Path, BeforeType: o.BeforeType, BeforeDigest: o.BeforeDigest, BeforeMode: o.BeforeMode, BeforeTarget: o.BeforeTarget, BeforeSize: o.BeforeSize}
+	return []host.TxPath{made, gone}
 }
 
 // fold adds an older change of a path to its step.
 func (p *planner) fold(tx string, o host.TxPath) {
-	if o.Kind == change.Move {
-		// In terms of paths a move is a creation at the new place and a deletion at the old one.
-		made := host.TxPath{Kind: change.Write, Path: o.To, AfterType: o.AfterType, AfterDigest: o.AfterDigest, AfterMode: o.AfterMode, AfterTarget: o.AfterTarget, AfterSize: o.AfterSize}
-		gone := host.TxPath{Kind: change.Delete, Path: o.Path, BeforeType: o.BeforeType, BeforeDigest: o.BeforeDigest, BeforeMode: o.BeforeMode, BeforeTarget: o.BeforeTarget, BeforeSize: o.BeforeSize}
-		p.add(tx, made, [2]string{})
-		p.add(tx, gone, [2]string{})
-		return
+	for _, half := range split(o) {
+		p.add(tx, half, o.Kind != change.Move)
 	}
-	p.add(tx, o, [2]string{tx, o.Path})
 }
 
-func (p *planner) add(tx string, o host.TxPath, image [2]string) {
+// add folds one path. image says that the transaction keeps the content that the path had.
+func (p *planner) add(tx string, o host.TxPath, image bool) {
 	s := p.steps[o.Path]
 	if s == nil {
 		s = &step{path: o.Path, after: o, newest: tx}
@@ -188,8 +223,9 @@ func (p *planner) add(tx string, o host.TxPath, image [2]string) {
 	} else if s.broken == "" && (o.AfterType != s.before.Type || o.AfterType == change.File && o.AfterDigest != s.before.Blob.Digest()) {
 		s.broken = "it was changed by others between the calls that are to be taken back"
 	}
-	s.chain = append(s.chain, tx)
-	s.image = image
+	if image && o.BeforeType == change.File {
+		p.images[o.BeforeDigest] = [2]string{tx, o.Path}
+	}
 	s.before = change.State{Type: o.BeforeType, Mode: o.BeforeMode, Target: o.BeforeTarget}
 	if o.BeforeType == change.File {
 		s.before.Blob = change.KnownBlob(o.BeforeDigest, o.BeforeSize)
@@ -275,7 +311,11 @@ func (p *planner) empty(dir string) bool {
 		return true
 	}
 	for _, e := range entries {
-		s := p.steps[strings.TrimSuffix(dir, "/")+"/"+e.Name]
+		path := strings.TrimSuffix(dir, "/") + "/" + e.Name
+		s := p.steps[path]
+		if path == p.moved {
+			continue
+		}
 		if s == nil || s.before.Type != change.Absent || e.Type == change.Dir && !p.empty(s.path) {
 			return false
 		}
@@ -313,11 +353,11 @@ func (p *planner) content(s *step) (change.State, error) {
 		return s.before, nil
 	}
 	want := s.before.Blob.Digest()
-	if s.image[0] != "" {
-		st, err := p.src.Image(p.ctx, s.image[0], s.image[1])
+	if image, ok := p.images[want]; ok {
+		st, err := p.src.Image(p.ctx, image[0], image[1])
 		if err == nil && st.Blob != nil {
 			if _, held := st.Blob.Bytes(); held && st.Blob.Digest() == want {
-				return st, nil
+				return change.State{Type: change.File, Mode: s.before.Mode, Blob: st.Blob}, nil
 			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

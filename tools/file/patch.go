@@ -234,7 +234,7 @@ func (s *patchSource) pathOf(abs string) host.Path {
 	if l, ok := s.seen[abs]; ok {
 		return l.path
 	}
-	p, err := s.call.Host.Resolve(s.ctx, "", abs)
+	p, err := s.call.ResolveSelf(s.ctx, abs)
 	if err != nil {
 		return host.Path{Given: abs, Abs: abs, Real: abs}
 	}

@@ -163,9 +163,6 @@ func (Copy) plan(ctx context.Context, call *tool.Call, in copyInput) (tool.Actio
 	w := &walker{ctx: ctx, call: call, contents: true}
 	switch from.state.Type {
 	case change.Dir:
-		if below(to.Real, from.path.Real) {
-			return tool.Action{}, &tool.Error{Code: tool.InvalidParameter, Parameter: "to", Message: fmt.Sprintf("%q lies inside %q.", in.To, in.Path), Expected: "a path outside of the folder that is copied"}
-		}
 		set.Ops = append(set.Ops, change.Op{Kind: change.Mkdir, Path: to.Real, After: change.State{Type: change.Dir, Mode: from.state.Mode}})
 		if err := w.walk(from.path.Real); err != nil {
 			return tool.Action{}, tool.PathError("path", in.Path, err)
@@ -217,22 +214,20 @@ func sourceAndGoal(ctx context.Context, call *tool.Call, path, goal string) (fro
 			Message: fmt.Sprintf("%q exists already (%s); nothing was moved or overwritten.", goal, target.state.Type),
 			Hint:    "Choose another path, or delete what is there first."}
 	}
+	if from.state.Type == change.Dir && below(target.path.Real, from.path.Real) {
+		return from, to, &tool.Error{Code: tool.InvalidParameter, Parameter: "to", Message: fmt.Sprintf("%q lies inside %q.", goal, path), Expected: "a path outside of the folder itself"}
+	}
 	return from, target.path, nil
 }
 
 // statNoFollow is stat for the path itself: where its last component is a link, the link is meant.
 func statNoFollow(ctx context.Context, call *tool.Call, path string) (loaded, error) {
-	p, err := call.Resolve(ctx, path)
+	p, err := call.ResolveSelf(ctx, path)
 	if err != nil {
 		return loaded{}, err
 	}
-	dir, err := call.Resolve(ctx, filepath.Dir(p.Abs))
-	if err != nil {
-		return loaded{}, err
-	}
-	self := filepath.Join(dir.Real, filepath.Base(p.Abs))
 	l := loaded{path: p}
-	l.info, err = call.Host.Stat(ctx, self)
+	l.info, err = call.Host.Stat(ctx, p.Real)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return l, nil
@@ -242,10 +237,6 @@ func statNoFollow(ctx context.Context, call *tool.Call, path string) (loaded, er
 		return l, tool.PathError("path", path, host.ErrSpecial)
 	}
 	l.state = change.State{Type: l.info.Type, Mode: l.info.Mode, Target: l.info.Target}
-	if l.info.Type == change.Symlink {
-		l.path.Real = self
-		l.path.Root, l.path.Rel = dir.Root, filepath.Join(dir.Rel, filepath.Base(p.Abs))
-	}
 	return l, nil
 }
 

@@ -27,9 +27,10 @@ type undoInput struct {
 	Merge   bool   `json:"merge,omitempty" jsonschema:"Where others changed a file since, take back our change and keep theirs"`
 }
 
-// undoData is what people and programs see of undo.
-type undoData struct {
+// UndoData is what people and programs see of undo.
+type UndoData struct {
 	Transactions []string        `json:"transactions"`
+	Left         int             `json:"left,omitempty"` // older transactions that another call has to take back
 	Conflicts    []undo.Conflict `json:"conflicts,omitempty"`
 	Merged       []string        `json:"merged,omitempty"`
 }
@@ -74,16 +75,16 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 	if err != nil {
 		return tool.Action{}, tool.PathError("path", "the files to restore", err)
 	}
-	data := undoData{Transactions: plan.Txs, Conflicts: plan.Conflicts}
+	data := UndoData{Transactions: plan.Txs, Left: plan.Left, Conflicts: plan.Conflicts}
 	if err := t.resolve(&plan, &data, in.Merge); err != nil {
 		return tool.Action{}, err
 	}
 	set := &plan.Set
 	intent := tool.Intent{Effects: []tool.Effect{tool.Write}, Persists: true, Changes: set, Note: map[string]string{undo.NoteUndoes: strings.Join(plan.Txs, " ")}}
 	for _, path := range set.Paths() {
-		p, err := call.Host.Resolve(ctx, "", path)
+		p, err := call.ResolveSelf(ctx, path)
 		if err != nil {
-			return tool.Action{}, tool.PathError("path", path, err)
+			return tool.Action{}, err
 		}
 		intent.Targets = append(intent.Targets, tool.PathTo(p, tool.Write))
 	}
@@ -94,6 +95,9 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 	}
 	return tool.Action{Intent: intent, Run: commit(set, func(host.Receipt) tool.Result {
 		text := fmt.Sprintf("Took back %d calls' changes: %s", len(plan.Txs), set.Preview(call.Dir, change.PreviewOptions{}).Summary())
+		if plan.Left > 0 {
+			text += fmt.Sprintf("\n%d older transactions remain; call undo again for them.", plan.Left)
+		}
 		if len(data.Merged) > 0 {
 			text += "\nMerged with what others changed: " + strings.Join(data.Merged, ", ")
 		}
@@ -102,7 +106,7 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 }
 
 // resolve takes the merges where they are wanted. Any conflict that stays refuses the whole undo.
-func (t Undo) resolve(plan *undo.Plan, data *undoData, merge bool) error {
+func (t Undo) resolve(plan *undo.Plan, data *UndoData, merge bool) error {
 	var b strings.Builder
 	offered := 0
 	for i := range plan.Conflicts {
