@@ -146,6 +146,12 @@ func (d dialect) comp(toks []tok) comp {
 		c.kind, c.b = cSuffix, merged[1].text
 	case is(tLit, tStar, tLit):
 		c.kind, c.a, c.b = cBetween, merged[0].text, merged[2].text
+	default:
+		for _, t := range merged {
+			if t.kind == tLit && len(t.text) > len(c.a) {
+				c.a = t.text
+			}
+		}
 	}
 	return c
 }

@@ -31,7 +31,7 @@ const (
 // comp matches one path component, or for flat alternatives a whole path.
 type comp struct {
 	kind compKind
-	a, b string // literals, as the kinds show them
+	a, b string // literals, as the kinds show them; for cWalk a is a text that every match contains
 	toks []tok  // for cWalk
 	fold bool
 	byts bool // a character is a byte
@@ -50,7 +50,7 @@ func (c *comp) match(s string) bool {
 	case cBetween:
 		return len(s) >= len(c.a)+len(c.b) && strings.HasPrefix(s, c.a) && strings.HasSuffix(s, c.b)
 	}
-	return c.walk(s)
+	return strings.Contains(s, c.a) && c.walk(s)
 }
 
 // walk matches token by token. On a mismatch only the last star has to be tried further on: what an earlier star could

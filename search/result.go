@@ -153,7 +153,11 @@ func (r *Receipt) Skip(reason Reason) Skip {
 func (r *Receipt) String() string {
 	var parts []string
 	for _, s := range r.Skipped {
-		parts = append(parts, fmt.Sprintf("%d %s (%s)", s.Count, s.Reason, strings.Join(s.Examples, ", ")))
+		part := fmt.Sprintf("%d %s", s.Count, s.Reason)
+		if len(s.Examples) > 0 {
+			part += " (" + strings.Join(s.Examples, ", ") + ")"
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -13,6 +13,7 @@ const (
 	dUnknown = special | 1 // not computed yet
 	dMatch   = special | 2 // the line matches
 	dQuit    = special | 3 // the automaton cannot decide this line: ask simulate
+	dDead    = special | 4 // the rest of the line does not matter
 )
 
 const (
@@ -43,6 +44,7 @@ type dfa struct {
 	cache map[string]uint32
 	start uint32
 	text  uint32 // start state at the beginning of the text
+	heads bool   // matches begin at the beginning of a line, so most lines are dead after a few bytes
 
 	mark   []uint32
 	gen    uint32
@@ -62,6 +64,8 @@ func newDFA(n *nfa) *dfa {
 	d := &dfa{n: n, mark: make([]uint32, len(n.prog))}
 	d.reset(nil)
 	d.resets = 0
+	d.gen++
+	d.heads = n.lines && len(d.hopeful(d.closure(nil, n.start, 0), afterOther)) == 0
 	return d
 }
 
@@ -113,6 +117,14 @@ func (d *dfa) closure(set []int32, pc int32, holds assertion) []int32 {
 		}
 	}
 	return set
+}
+
+// hopeful removes what waits for the beginning of a line from a set that stands elsewhere.
+func (d *dfa) hopeful(set []int32, ctx uint8) []int32 {
+	if d.n.asserts&(begLine|begText) == 0 || ctx == afterLine || ctx == afterText {
+		return set
+	}
+	return slices.DeleteFunc(set, func(pc int32) bool { return d.n.prog[pc].assert&(begLine|begText) != 0 })
 }
 
 // intern returns the state for a set.
@@ -211,7 +223,10 @@ func (d *dfa) step(s *uint32, c byte, keep []uint32) uint32 {
 	if slices.Contains(d.tmp, d.n.match) {
 		return d.store(*s, c, dMatch)
 	}
-	d.tmp = d.closure(d.tmp, d.n.start, 0)
+	d.tmp = d.hopeful(d.closure(d.tmp, d.n.start, 0), context(c))
+	if len(d.tmp) == 0 && d.n.lines && u8 == 0 {
+		return d.store(*s, c, dDead)
+	}
 	if len(d.sets) >= maxStates {
 		to := slices.Clone(d.tmp)
 		d.slow = d.slow || d.resets >= maxResets && d.work < d.resets*resetBytes
@@ -296,6 +311,8 @@ func (d *dfa) matchLine(line []byte) bool {
 				return true
 			case dQuit:
 				return d.simulate(line)
+			case dDead:
+				return false
 			}
 		}
 		s = to

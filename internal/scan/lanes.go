@@ -21,7 +21,7 @@ func (d *dfa) lines(b []byte, hits []int) []int {
 	if d.slow {
 		return d.simulateLines(b, hits)
 	}
-	if len(b) < minLanes {
+	if len(b) < minLanes || d.heads {
 		l := lane{end: len(b), hits: hits}
 		d.runOne(b, &l, d.start)
 		return l.hits
@@ -116,7 +116,7 @@ func (d *dfa) advance(b []byte, l *lane, s []uint32, k int) {
 		l.pos++
 		return
 	}
-	if to == dMatch || d.simulate(d.lineAt(b, l.pos)) {
+	if to == dMatch || to == dQuit && d.simulate(d.lineAt(b, l.pos)) {
 		l.hits = append(l.hits, l.pos)
 	}
 	l.pos = min(lineAfter(b, l.pos), l.end)
@@ -154,11 +154,16 @@ func (d *dfa) runOne(b []byte, l *lane, s uint32) {
 		cur, i := one[0], l.pos
 		for i < l.end {
 			to := at32(table, cur+at8(text, i))
-			if to&special != 0 {
+			if to&special == 0 {
+				cur = to
+				i++
+				continue
+			}
+			if to != dDead {
 				break
 			}
-			cur = to
-			i++
+			i = lineAfter(b[:l.end], i)
+			cur = d.start
 		}
 		one[0], l.pos = cur, i
 		d.advance(b, l, one[:], 0)
