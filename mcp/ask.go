@@ -59,6 +59,35 @@ func (a *Answerer) Answer(ctx context.Context, ask toolbox.Asked) (tool.Decision
 	return a.elsewhere(ctx, ask, fmt.Sprintf("the client %q dismissed the question", who))
 }
 
+// ErrCannotAsk is returned by Ask where nobody can be asked: the call came through no server, or its client shows no forms.
+var ErrCannotAsk = errors.New("the client cannot ask its person")
+
+// Reply is what came of a question. Action is "accept", "decline" or "cancel"; Content is there where it is "accept".
+type Reply struct {
+	Action  string
+	Content map[string]any
+}
+
+// Ask asks the person behind the client of a call for structured input. schema is a JSON Schema of an object with
+// primitive properties, as elicitation allows. The question ends with the call, or after Config.AskTime.
+// Errors: ErrCannotAsk, or why the answer did not come.
+func Ask(ctx context.Context, message string, schema any) (Reply, error) {
+	r := runningFrom(ctx)
+	if r == nil || !r.peer.elicits() {
+		return Reply{}, ErrCannotAsk
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, r.srv.cfg.AskTime, errUnasked)
+	defer cancel()
+	res, err := r.elicit(timed, &sdk.ElicitParams{Mode: "form", Message: visible(message), RequestedSchema: schema})
+	if err != nil {
+		if timed.Err() != nil {
+			err = context.Cause(timed)
+		}
+		return Reply{}, fmt.Errorf("ask: %w", err)
+	}
+	return Reply{res.Action, res.Content}, nil
+}
+
 func (a *Answerer) elsewhere(ctx context.Context, ask toolbox.Asked, why string) (tool.Decision, error) {
 	if a.Else != nil {
 		return a.Else.Answer(ctx, ask)

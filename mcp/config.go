@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
 )
@@ -62,6 +64,10 @@ type Config struct {
 	StateKey []byte
 
 	Log *slog.Logger // default: discards
+
+	// SDKOptions may change the options of the MCP SDK's server before it is made, for programs that add features of
+	// their own (completion, subscriptions); see also Server.SDK. May be nil.
+	SDKOptions func(*sdk.ServerOptions)
 }
 
 // Root is a workspace root, for the instructions.

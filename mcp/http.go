@@ -169,7 +169,12 @@ func declaresModern(f *wire.Frame, call *callParams) bool {
 // taskHeader reports whether a request about a task names it in its header, too, where routers look. The SDK checks the
 // headers of every other method.
 func taskHeader(h http.Header, f *wire.Frame) bool {
-	if !strings.HasPrefix(f.Method, "tasks/") || f.Params == nil || f.Params[0] != '{' {
+	switch f.Method {
+	case "tasks/get", "tasks/update", "tasks/cancel":
+	default:
+		return true
+	}
+	if f.Params == nil || f.Params[0] != '{' {
 		return true
 	}
 	id := ""

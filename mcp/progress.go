@@ -25,6 +25,7 @@ type reporter struct {
 	began time.Time
 
 	mu     sync.Mutex
+	said   bool
 	last   float64
 	total  float64
 	tokens float64
@@ -79,10 +80,10 @@ func (p *reporter) put(done, total float64, message string, always bool) {
 	if total > 0 {
 		p.total = total
 	}
-	if done <= p.last {
+	if p.said && done <= p.last {
 		done = p.last + 0.001
 	}
-	p.last = done
+	p.last, p.said = done, true
 	p.alive.Reset(keepAlive)
 	p.send(done, p.total, clip.Middle(message, maxProgressText))
 }

@@ -65,6 +65,9 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 		Capabilities: capabilities(),
 		SetCacheable: cacheable,
 	}
+	if cfg.SDKOptions != nil {
+		cfg.SDKOptions(opts)
+	}
 	s.sdk = sdk.NewServer(impl, opts)
 	s.sdk.AddReceivingMiddleware(s.intercept)
 	if err := s.addTasks(); err != nil {
@@ -84,7 +87,8 @@ func capabilities() *sdk.ServerCapabilities {
 }
 
 // SDK returns the underlying server of the MCP SDK, for programs that add features of their own. Tools that are added
-// there do not take the road of the toolbox: no gate, no record, no bounds.
+// there do not take the road of the toolbox: no gate, no record, no bounds. Calls of the toolbox's tools mostly do not
+// pass through it, so middleware that is added there does not see them.
 func (s *Server) SDK() *sdk.Server { return s.sdk }
 
 // Instructions returns what clients are told to tell their models.

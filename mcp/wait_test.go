@@ -124,7 +124,7 @@ func TestKeepAlive(t *testing.T) {
 			values = append(values, string(m.Params))
 			m = c.receive()
 		}
-		want := []string{`{"progressToken":"p-1","progress":0.001,"message":"running for 10s"}`, `{"progressToken":"p-1","progress":0.002,"message":"running for 20s"}`, `{"progressToken":"p-1","progress":0.003,"message":"running for 30s"}`}
+		want := []string{`{"progressToken":"p-1","progress":0,"message":"running for 10s"}`, `{"progressToken":"p-1","progress":0.001,"message":"running for 20s"}`, `{"progressToken":"p-1","progress":0.002,"message":"running for 30s"}`}
 		if strings.Join(values, "\n") != strings.Join(want, "\n") || m.call(t).text() != "done after 35s" {
 			t.Errorf("reports: %s, then %+v", values, m)
 		}
