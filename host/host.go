@@ -40,11 +40,15 @@ type Host interface {
 	ReadDir(ctx context.Context, real string) ([]FileInfo, error)
 
 	// Commit carries out a set, all of it or nothing, and keeps before-images. An empty set is a no-op.
-	// Errors: *StaleError when a path is not what the set expects (nothing is written then), or *PathError.
+	// Parent directories that are missing are made, and listed in the receipt and the transaction.
+	// Errors: *StaleError when a path is not what the set expects (nothing is written then), or *PathError: with
+	// fs.ErrExist when the ID is that of a finished transaction, fs.ErrPermission (also for a file without any write bit,
+	// unless the set gives it one), ErrNoSpace, ErrSpecial, ErrChanged, ErrNotEmpty, ErrNotDir.
 	Commit(ctx context.Context, set *change.Set, opt CommitOptions) (Receipt, error)
 
 	// Lock takes the cross-process write locks of the given resolved paths, in an order that cannot deadlock, and
-	// returns a context that Commit recognises as holding them. It waits until ctx ends.
+	// returns a context that Commit recognises as holding them. It waits until ctx ends. With that context, a Commit of
+	// other paths and a second Lock are refused with ErrUnsupported.
 	Lock(ctx context.Context, paths ...string) (held context.Context, unlock func(), err error)
 
 	// Recover finishes or rolls back transactions that an earlier process left behind and sweeps its temporary files.
@@ -53,7 +57,8 @@ type Host interface {
 	// Transactions lists committed transactions, oldest first, beginning after the given id ("" for all that are kept).
 	Transactions(ctx context.Context, after string) ([]Transaction, error)
 
-	// Image returns the state that a path had before the given transaction.
+	// Image returns the state that a path had before the given transaction. Where the transaction did not change the
+	// content (a move, a mode), the state has none.
 	// Errors: *PathError with fs.ErrNotExist when the image expired or the transaction does not name the path.
 	Image(ctx context.Context, tx, path string) (change.State, error)
 }
@@ -79,6 +84,7 @@ type Path struct {
 	Given string // as the caller wrote it
 	Abs   string // absolute and lexically clean, links not followed
 	Real  string // absolute, links followed; parts that do not exist are kept as written
+	Self  string // like Real, but a link as the last part is not followed: what delete and move act on
 	Root  string // Path of the root that contains Real, or "" when it is outside of every root
 	Rel   string // Real relative to Root with slashes ("." for the root itself), or Real when outside
 	Link  bool   // Abs and Real differ because of a symbolic link below the root
@@ -98,6 +104,7 @@ type FileInfo struct {
 	Target  string // of a symbolic link
 	Dev     uint64 // identity, 0 where unknown
 	Ino     uint64
+	Links   uint64 // hard links of a file, 0 where unknown; above 1 a write changes the file under its other names too
 }
 
 // File is an open regular file.
@@ -152,7 +159,11 @@ type TxPath struct {
 	BeforeDigest change.Digest
 	AfterDigest  change.Digest
 	BeforeMode   fs.FileMode
-	AfterMode    fs.FileMode
+	AfterMode    fs.FileMode // 0 where the host chose
+	BeforeSize   int64       // bytes, of files
+	AfterSize    int64
+	BeforeTarget string // of symbolic links
+	AfterTarget  string
 	HasImage     bool // the before-image is still kept
 }
 
@@ -175,6 +186,7 @@ var (
 	ErrIsDir       = errors.New("is a directory")
 	ErrNotDir      = errors.New("is not a directory")
 	ErrSpecial     = errors.New("is not a regular file")
+	ErrNotEmpty    = errors.New("directory is not empty")
 	ErrChanged     = errors.New("changed while it was used")
 	ErrNoSpace     = errors.New("no space left")
 	ErrUnsupported = errors.New("not supported on this platform")
