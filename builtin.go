@@ -10,6 +10,7 @@ import (
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/search"
 	"github.com/tackle-dev/tackle/tool"
+	artifacttool "github.com/tackle-dev/tackle/tools/artifact"
 	"github.com/tackle-dev/tackle/tools/file"
 	searchtools "github.com/tackle-dev/tackle/tools/search"
 	"github.com/tackle-dev/tackle/undo"
@@ -18,7 +19,7 @@ import (
 // builtins is the explicit list of tools, in the order in which models see them.
 func (b *Box) builtins() []Tool {
 	var out []Tool
-	for _, list := range [][]tool.Tool{file.Tools(), searchtools.Tools(b.searchConfig())} {
+	for _, list := range [][]tool.Tool{file.Tools(), searchtools.Tools(b.searchConfig()), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
 		for _, t := range list {
 			out = append(out, Tool{t, []string{DefaultMode}})
 		}
