@@ -15,8 +15,8 @@ import (
 //
 // How that is kept: a call starts only when every earlier call that it conflicts with has ended. What it conflicts with
 // follows from its intent; a call that waited is planned again, because what it saw may have changed. A call that
-// cannot be planned yet could touch anything: it waits for every earlier call that is not read-only, and every later
-// one of those waits for it.
+// cannot be planned yet could touch anything: that of a read-only tool waits for every earlier call that changes
+// something, and later ones of those wait for it; any other runs alone.
 //
 // A fault in one call does not stop the others; the first one, in request order, is returned beside the results.
 func (b *Box) CallAll(ctx context.Context, reqs []Request) ([]tool.Result, error) {
@@ -99,8 +99,11 @@ type footprint struct {
 func (f *footprint) mutates() bool { return f.unknown || f.exclusive || len(f.writes) > 0 }
 
 func footprintOf(p *Planned) footprint {
-	if p.stopped() {
-		return footprint{unknown: p.entry != nil}
+	switch {
+	case p.Call == nil: // refused before planning: no order of calls changes that
+		return footprint{}
+	case p.stopped():
+		return footprint{unknown: true, exclusive: !p.entry.def.Annotations.ReadOnly}
 	}
 	in := &p.Action.Intent
 	f := footprint{exclusive: in.Has(tool.Execute) && !p.entry.def.Annotations.ReadOnly}

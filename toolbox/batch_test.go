@@ -46,6 +46,11 @@ func (d *disk) tool() tool.Tool {
 			if !exists {
 				return tool.Action{}, tool.Errorf(tool.NotFound, "%s is not there", in.Path)
 			}
+		case "edit":
+			if !strings.Contains(old, in.Text) {
+				return tool.Action{}, tool.Errorf(tool.NotFound, "%s does not hold %s", in.Path, in.Text)
+			}
+			effect = tool.Write
 		case "append", "remove":
 			effect = tool.Write
 		case "run":
@@ -65,6 +70,9 @@ func (d *disk) tool() tool.Tool {
 				return tool.TextResult(d.below(in.Path), nil), nil
 			case "append": // from what was planned, so that a plan made too early shows
 				d.files[in.Path] = old + in.Text
+				return tool.TextResult(d.files[in.Path], nil), nil
+			case "edit":
+				d.files[in.Path] = strings.Replace(old, in.Text, in.Text+in.Text, 1)
 				return tool.TextResult(d.files[in.Path], nil), nil
 			case "remove":
 				delete(d.files, in.Path)
@@ -100,11 +108,11 @@ func TestT11_ParallelEqualsSequential(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) diskInput {
 			p := path.Join("/w", rapid.SampledFrom([]string{"a", "b", "d/c", "d/e"}).Draw(t, "path"))
-			op := rapid.SampledFrom([]string{"read", "read", "append", "append", "remove", "list", "run"}).Draw(t, "op")
+			op := rapid.SampledFrom([]string{"read", "read", "append", "append", "edit", "edit", "remove", "list", "run"}).Draw(t, "op")
 			if op == "list" {
 				p = rapid.SampledFrom([]string{"/w/d", "/w"}).Draw(t, "dir")
 			}
-			return diskInput{Op: op, Path: p, Text: rapid.StringMatching(`[a-z]`).Draw(t, "text"), Wait: rapid.IntRange(0, 5).Draw(t, "wait")}
+			return diskInput{Op: op, Path: p, Text: rapid.StringMatching(`[a-d]`).Draw(t, "text"), Wait: rapid.IntRange(0, 5).Draw(t, "wait")}
 		}), 2, 14).Draw(rt, "calls")
 		differs := ""
 		synctest.Test(t, func(t *testing.T) { differs = compareRuns(t, ops, allow) })
