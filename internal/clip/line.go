@@ -37,13 +37,20 @@ func (p Piece) String() string {
 	var b strings.Builder
 	b.Grow(len(p.Text) + 96)
 	if n := p.Before(); n > 0 {
-		fmt.Fprintf(&b, "…(%d characters before)… ", n)
+		fmt.Fprintf(&b, "…(%s before)… ", characters(n))
 	}
 	b.WriteString(p.Text)
 	if n := p.After(); n > 0 {
-		fmt.Fprintf(&b, " …(%d characters more; continue at column %d)…", n, p.To+1)
+		fmt.Fprintf(&b, " …(%s more; continue at column %d)…", characters(n), p.To+1)
 	}
 	return b.String()
+}
+
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return fmt.Sprintf("%d characters", n)
 }
 
 // Line keeps the first width characters of a line. A non-positive width keeps all.

@@ -21,12 +21,12 @@ func TestO4_Pieces(t *testing.T) {
 		{"characters, not bytes", Line("ééééé", 2), "éé …(3 characters more; continue at column 3)…"},
 		{"continued", Columns(long, 6, 5), "…(5 characters before)… 56789 …(90 characters more; continue at column 11)…"},
 		{"last window", Columns(long, 98, 5), "…(97 characters before)… 789"},
-		{"column below 1", Columns("abc", -4, 2), "ab …(1 characters more; continue at column 3)…"},
+		{"column below 1", Columns("abc", -4, 2), "ab …(1 character more; continue at column 3)…"},
 		{"match near the start", LineAt(long, 20, 3, 6), Line(long, 20).String()},
 		{"match in the middle", LineAt(long, 9, 50, 53),
 			"…(47 characters before)… 789012345 …(44 characters more; continue at column 57)…"},
 		{"match at the end", LineAt(long, 9, 98, 100), "…(91 characters before)… 123456789"},
-		{"match outside of the line", LineAt("abc", 2, 50, 60), "…(1 characters before)… bc"},
+		{"match outside of the line", LineAt("abc", 2, 50, 60), "…(1 character before)… bc"},
 	} {
 		if got := c.p.String(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
