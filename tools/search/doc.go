@@ -6,6 +6,7 @@ package search
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -104,8 +105,7 @@ func queryError(given string, err error) error {
 	)
 	switch {
 	case errors.As(err, &pattern):
-		return &tool.Error{Code: tool.InvalidParameter, Parameter: "pattern", Err: err, Message: sentence(err.Error()), Expected: "a regular expression in RE2 syntax, or any text with literal=true",
-			Hint: "Search for the text as it is with literal=true, or correct the expression. Nothing was searched."}
+		return patternError(pattern)
 	case errors.As(err, &bad):
 		return &tool.Error{Code: tool.InvalidParameter, Parameter: "glob", Err: err, Message: sentence(err.Error()), Expected: "a glob such as **/*.go or src/{a,b}/*.ts", Hint: "Nothing was searched."}
 	case errors.As(err, &kind):
@@ -118,6 +118,22 @@ func queryError(given string, err error) error {
 		return tool.Errorf(tool.InvalidParameter, "%s", sentence(err.Error())).For("path", "a folder or a file")
 	}
 	return tool.PathError("path", given, err)
+}
+
+// patternError says where a pattern is wrong, and offers the text that was probably meant (F13).
+func patternError(p *search.PatternError) *tool.Error {
+	e := &tool.Error{Code: tool.InvalidParameter, Parameter: "pattern", Err: p, Message: sentence(p.Error()) + " Nothing was searched.",
+		Expected: "a regular expression in RE2 syntax, or any text with literal=true"}
+	text, err := json.Marshal(p.Text)
+	if err != nil || p.Text == "" {
+		text = []byte(`"text"`)
+	}
+	e.Example = fmt.Sprintf(`{"pattern": %s, "literal": true}`, text)
+	e.Hint = "Repeat the call with literal=true to search for the text, or correct the expression at the position given."
+	if p.PCRE {
+		e.Hint = "Search for a simpler expression and sift its lines, or for the text with literal=true; ripgrep with -P knows this feature, where it is installed."
+	}
+	return e
 }
 
 func sentence(s string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/tackle-dev/tackle/search"
@@ -34,6 +35,18 @@ type grepInput struct {
 	NoIgnore        bool   `json:"no_ignore,omitempty" jsonschema:"Also ignored and hidden files"`
 }
 
+// noteBytes is what a page leaves for the notes behind it.
+const noteBytes = 1000
+
+// pageBytes is the room that the face of a call has for a page; 0: no limit.
+func pageBytes(call *tool.Call) int {
+	n := call.Bounds.Resolve().Bytes
+	if n < 0 {
+		return 0
+	}
+	return max(n-noteBytes, n/2, 1)
+}
+
 // grepData is what people and programs see of grep.
 type grepData struct {
 	search.GrepResult
@@ -60,7 +73,7 @@ func (t Grep) plan(ctx context.Context, call *tool.Call, in grepInput) (tool.Act
 	}
 	q := search.GrepQuery{Filter: search.Filter{Root: p.path.Real, Hidden: true, NoIgnore: in.NoIgnore, TimeLimit: TimeLimit, Allow: p.visible()},
 		Pattern: in.Pattern, Literal: in.Literal, CaseInsensitive: in.CaseInsensitive, Word: in.Word, Multiline: in.Multiline, DotAll: in.Multiline,
-		Before: max(in.Before, in.Context), After: max(in.After, in.Context), Offset: in.Offset, Limit: GrepLines, MaxColumns: LineWidth, MaxBytes: call.Bounds.Resolve().Bytes}
+		Before: max(in.Before, in.Context), After: max(in.After, in.Context), Offset: in.Offset, Limit: GrepLines, MaxColumns: LineWidth, MaxBytes: pageBytes(call)}
 	if in.HeadLimit != nil {
 		q.Limit = *in.HeadLimit
 	}
@@ -95,9 +108,15 @@ func grepResult(p *place, in grepInput, q *search.GrepQuery, res *search.GrepRes
 		return tool.Result{}, tool.Errorf(tool.InvalidParameter, "offset %d is past the end: there are %d output lines.", in.Offset, outputLines(q, res)).
 			For("offset", fmt.Sprintf("a number below %d", outputLines(q, res)))
 	}
-	var b strings.Builder
+	b := page{left: math.MaxInt}
+	if q.Mode == search.Content && q.MaxBytes > 0 {
+		b.left = q.MaxBytes
+	}
 	for i := range res.Files {
-		writeFile(&b, p, q, &res.Files[i])
+		if !b.file(p, q, &res.Files[i]) {
+			res.NextOffset = in.Offset + b.lines
+			break
+		}
 	}
 	var lines []string
 	found := len(res.Files) > 0
@@ -108,7 +127,7 @@ func grepResult(p *place, in grepInput, q *search.GrepQuery, res *search.GrepRes
 		lines = append(lines, fmt.Sprintf("Output lines %d–%d of %s%d (%s); go on with offset=%d.", in.Offset+1, res.NextOffset, atLeast(res.AtLeast), outputLines(q, res), totals(q, res), res.NextOffset))
 	}
 	lines = append(lines, res.Notes...)
-	notes(&b, append(lines, receipt(&res.Receipt, found)...))
+	notes(&b.Builder, append(lines, receipt(&res.Receipt, found)...))
 	return tool.Result{Parts: []tool.Part{tool.Text(b.String())}, Data: grepData{*res, p.path.Real}, Bounded: q.Mode == search.Content,
 		Meta: tool.Meta{Truncated: res.NextOffset > 0}}, nil
 }
@@ -127,37 +146,56 @@ func totals(q *search.GrepQuery, res *search.GrepResult) string {
 	return fmt.Sprintf("%d matches in %d files", res.TotalMatches, res.TotalFiles)
 }
 
-// writeFile writes one file in the form of the mode: path; path:count; or path:line:text, with path-line-text for
-// context and -- where lines are left out.
-func writeFile(b *strings.Builder, p *place, q *search.GrepQuery, f *search.FileHits) {
-	name := p.show(f.Path)
-	row := func(format string, args ...any) {
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(b, format, args...)
+// page is the text of a page. It ends before the output line that would exceed its bytes, names and separators
+// included, since a result that bounds itself is not cut again (O2).
+type page struct {
+	strings.Builder
+	left  int // bytes; what notes need is kept back by the caller
+	lines int // output lines written
+}
+
+// row writes one output line, with what stands before it, and reports whether there was room.
+func (b *page) row(before, text string) bool {
+	n := len(before) + len(text) + 1
+	if b.lines > 0 && n > b.left {
+		return false
 	}
+	b.left -= n
+	b.lines++
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	b.WriteString(before)
+	b.WriteString(text)
+	return true
+}
+
+// file writes one file in the form of the mode: path; path:count; or path:line:text, with path-line-text for context
+// and, between contexts that do not meet, --.
+func (b *page) file(p *place, q *search.GrepQuery, f *search.FileHits) bool {
+	name := p.show(f.Path)
 	switch q.Mode {
 	case search.Count:
-		row("%s:%d", name, f.Count)
-		return
+		return b.row("", fmt.Sprintf("%s:%d", name, f.Count))
 	case search.FilesWithMatches:
-		row("%s", name)
-		return
+		return b.row("", name)
 	}
 	if f.Binary && len(f.Lines) == 0 {
-		row("%s: binary file matches", name)
+		return b.row("", name+": binary file matches")
 	}
 	for _, l := range f.Lines {
-		if l.Gap && b.Len() > 0 {
-			row("--")
+		gap, sep := "", ":"
+		if l.Gap && q.Before+q.After > 0 && b.Len() > 0 {
+			gap = "--\n"
 		}
-		sep := ":"
 		if l.Context {
 			sep = "-"
 		}
-		row("%s%s%d%s%s%s%s", name, sep, l.Number, sep, cut(l.Before, "…(%d characters before)… "), l.Text, cut(l.After, " …(%d characters after)…"))
+		if !b.row(gap, fmt.Sprintf("%s%s%d%s%s%s%s", name, sep, l.Number, sep, cut(l.Before, "…(%d characters before)… "), l.Text, cut(l.After, " …(%d characters after)…"))) {
+			return false
+		}
 	}
+	return true
 }
 
 func cut(n int, format string) string {
