@@ -103,6 +103,7 @@ func (ls *lineSearch) judge(t *tally, rel string) bool {
 		return true
 	case ls.explicit:
 		ls.take()
+		ls.total = 0
 		return true
 	case ls.q.Mode == Content && ls.counts > 0:
 		return true

@@ -24,5 +24,10 @@ func (r *rawHost) Root(ctx context.Context, path string) (Dir, error) {
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
-	return r.raw.dir(fd), nil
+	d := r.raw.dir(fd)
+	if info, err := d.Stat("."); err != nil || info.Kind != Directory {
+		d.Close()
+		return nil, pathError("open", path, unix.ENOTDIR)
+	}
+	return d, nil
 }
