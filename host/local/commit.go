@@ -235,11 +235,10 @@ func (c *commit) abandon() {
 // moment between; such a path stays, and the transaction stays with it so that its before-image can be had.
 func (c *commit) takeBack(journal bool, cause error) error {
 	undone := c.rollback()
-	clean := c.unstage()
 	if undone != nil {
 		var reverted []int
 		for i, a := range c.acts {
-			if !a.done {
+			if !a.done || a.Way == wayMkdir {
 				reverted = append(reverted, i)
 			}
 		}
@@ -247,12 +246,13 @@ func (c *commit) takeBack(journal bool, cause error) error {
 			return errors.Join(cause, undone, err)
 		}
 	}
+	// The journal goes before the images: as long as it stands, recovery would carry the set out and may need them.
 	if journal {
-		if err := unix.Unlinkat(c.s.tx, c.key, 0); err != nil {
+		if err := unix.Unlinkat(c.s.tx, c.key, 0); err != nil && err != unix.ENOENT {
 			return errors.Join(cause, undone, fail("commit", c.s.dir, err))
 		}
 	}
-	if undone == nil && clean {
+	if clean := c.unstage(); undone == nil && clean {
 		_ = c.s.append(lineAbort, c.key, "", nil)
 	}
 	if undone != nil {

@@ -329,6 +329,72 @@ func TestRollbackThatCannotBeWhole(t *testing.T) {
 	}
 }
 
+// A create by link and unlink, where the file system cannot rename without replacing, that died between the two.
+func TestCrashBetweenLinkAndUnlink(t *testing.T) {
+	l := newLocal(t, nil)
+	ws := l.info.Roots[0].Path
+	crashAt(t, l, "committed", 1, &change.Set{Ops: []change.Op{change.Create(filepath.Join(ws, "f"), []byte("new"), 0o644)}})
+	side, err := filepath.Glob(filepath.Join(ws, sidePrefix+"*"))
+	if err != nil || len(side) != 1 {
+		t.Fatal(side, err)
+	}
+	if err := os.Link(side[0], filepath.Join(ws, "f")); err != nil {
+		t.Skip("no hard links: ", err)
+	}
+	_, r := reopen(t, l, func(*Local) {})
+	if got := tree(t, ws); !cmp.Equal(got, map[string]string{"f": "-rw-r--r-- new"}) || len(r.Finished) != 1 {
+		t.Errorf("%v, recovery %+v", got, r)
+	}
+}
+
+// A process that dies while it takes a failed set back: recovery still finds all or nothing, whatever came first.
+func TestCrashInsideARollback(t *testing.T) {
+	for _, road := range roads {
+		for n := range 24 {
+			t.Run(fmt.Sprintf("%s/%d", road.name, n), func(t *testing.T) {
+				t.Parallel()
+				l := newLocal(t, nil)
+				road.take(l)
+				ws := l.info.Roots[0].Path
+				build(t, ws, manyTree(1))
+				if err := os.Link(filepath.Join(ws, "hard"), filepath.Join(ws, "..", "other")); err != nil {
+					t.Fatal(err)
+				}
+				foreign := filepath.Join(ws, "to") // the last step
+				passed := 0
+				l.hook = func(point, _ string) {
+					switch point {
+					case "committed":
+						if err := os.WriteFile(foreign, []byte("theirs"), 0o600); err != nil {
+							t.Fatal(err)
+						}
+					case "reverted":
+						if passed++; passed > n {
+							panic(crashed{})
+						}
+					}
+				}
+				func() {
+					defer func() {
+						if r := recover(); r != nil && r != (crashed{}) {
+							panic(r)
+						}
+					}()
+					l.Commit(t.Context(), manySteps(ws, 1), host.CommitOptions{})
+				}()
+				l.slot.close()
+				l.slot = nil
+				_, r := reopen(t, l, road.take)
+				want := manyTree(1)
+				want["to"] = "-rw------- theirs"
+				if got := tree(t, ws); !cmp.Equal(got, want) {
+					t.Errorf("recovery %+v: %s", r, cmp.Diff(brief(want), brief(got)))
+				}
+			})
+		}
+	}
+}
+
 // An exchange whose process died before it looked at what it displaced: the foreign inode goes back.
 func TestCrashAfterDisplacingAForeignFile(t *testing.T) {
 	l := newLocal(t, nil)

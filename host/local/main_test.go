@@ -205,14 +205,14 @@ func build(t *testing.T, dir string, want map[string]string) {
 	for p, what := range want {
 		path := filepath.Join(dir, p)
 		mode, content, _ := strings.Cut(what, " ")
-		var err error
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
 		switch mode[0] {
 		case 'd':
 			err = os.MkdirAll(path, 0o755)
 		case 'L':
 			err = os.Symlink(content, path)
 		default:
-			if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+			if err == nil {
 				err = os.WriteFile(path, []byte(content), 0o600)
 			}
 			if err == nil {

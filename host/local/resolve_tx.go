@@ -48,6 +48,11 @@ func (c *commit) happened() bool {
 func (c *commit) conclude(found *host.Recovery) error {
 	for _, a := range c.acts {
 		a.done = true
+		if a.Way == wayCreate && a.Side != "" && a.dir >= 0 { // created by a second name, and died before the first went
+			if err := unix.Unlinkat(a.dir, a.Side, 0); err != nil && err != unix.ENOENT {
+				return err
+			}
+		}
 		if a.op.Before.Blob == nil && a.hasImage() && a.Before.Type == change.File {
 			if data, err := c.readImage(a); err == nil {
 				a.op.Before.Blob = change.NewBlob(data)

@@ -24,6 +24,7 @@ func (c *commit) rollback() error {
 		if err := c.revert(a); err != nil && first == nil {
 			first = &host.PathError{Op: "roll back", Path: a.Path, Err: translate(err)}
 		}
+		c.l.at("reverted", c.key)
 	}
 	return first
 }

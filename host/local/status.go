@@ -143,11 +143,11 @@ func (c *commit) inPlaceStatus(a *act) (status, string) {
 	if err != nil {
 		return conflict, err.Error()
 	}
+	done := bytes.Equal(now, a.content())
 	old, err := c.readImage(a)
 	if err != nil {
-		return judge(bytes.Equal(now, a.content()), false)
+		return judge(done, c.expected(a, st))
 	}
-	done := bytes.Equal(now, a.content())
 	// Both directions: the process may have died while it wrote, or while it wrote back.
 	half := torn(now, old, a.content()) || torn(now, a.content(), old)
 	return judge(done, st.ino == a.st.ino && (bytes.Equal(now, old) || half))
