@@ -9,7 +9,7 @@ export TACKLE="$PWD/bin/tackle"
 
 # The lock file pins versions and digests; addresses are the registry's own.
 if ! cmp -s tests/clients/package-lock.json tests/clients/node_modules/.tackle-lock 2>/dev/null; then
-  (cd tests/clients && npm ci --no-audit --no-fund --loglevel=error)
+  (cd tests/clients && npm install --no-save --no-audit --no-fund --loglevel=error)
   cp tests/clients/package-lock.json tests/clients/node_modules/.tackle-lock
 fi
 
