@@ -13,6 +13,9 @@ import (
 // PatternError is a pattern that cannot be searched for: where, why, and the text that was probably meant.
 type PatternError = scan.Error
 
+// Scanner searches bytes in memory for a pattern; it is for one goroutine. See GrepQuery.Scanner.
+type Scanner = scan.Scanner
+
 // Grep searches for lines and returns a page of them.
 // Errors: *PatternError, *glob.Error, *TypeError, *PathError, or those of the root.
 func (e *Engine) Grep(ctx context.Context, q GrepQuery) (GrepResult, error) {
@@ -23,7 +26,7 @@ func (e *Engine) Grep(ctx context.Context, q GrepQuery) (GrepResult, error) {
 		return GrepResult{}, err
 	}
 	c.w = g.w
-	rec, err := g.w.run()
+	rec, err := g.run()
 	if err != nil {
 		return GrepResult{}, err
 	}
@@ -54,7 +57,7 @@ func (e *Engine) StreamGrep(ctx context.Context, q GrepQuery, f func(worker int,
 	}
 	s.w = g.w
 	g.w.ordered = false
-	rec, err := g.w.run()
+	rec, err := g.run()
 	if err == nil {
 		err = s.err
 	}
@@ -85,8 +88,10 @@ func (q GrepQuery) normal() GrepQuery {
 	return q
 }
 
-// Scanner returns a scanner for the query's pattern, for showing matches in lines that a search returned.
-func (q *GrepQuery) Scanner() (*scan.Scanner, error) {
+// Scanner returns a scanner for the query's pattern: to check a pattern before a search, and to find the matches in the
+// lines that a search returned (Spans).
+// Errors: *PatternError.
+func (q *GrepQuery) Scanner() (*Scanner, error) {
 	p, err := q.compile()
 	if err != nil {
 		return nil, err
@@ -136,10 +141,21 @@ func (e *Engine) grepWalk(ctx context.Context, q *GrepQuery, s sink) (*grepWalk,
 	return g, nil
 }
 
+// run walks, and gives the buffers back.
+func (g *grepWalk) run() (Receipt, error) {
+	rec, err := g.w.run()
+	for _, ls := range g.workers {
+		if ls != nil {
+			g.w.e.buffers.Put(&ls.buf)
+		}
+	}
+	return rec, err
+}
+
 func (g *grepWalk) file(worker int, t *tally, d Dir, rel string, base int) {
 	ls := g.workers[worker]
 	if ls == nil {
-		ls = &lineSearch{q: g.q, s: g.p.NewScanner(), buf: make([]byte, firstRead), large: g.large, multi: g.p.Multiline,
+		ls = &lineSearch{q: g.q, s: g.p.NewScanner(), buf: g.w.e.buffer(), large: g.large, multi: g.p.Multiline,
 			explicit: g.w.root == nil, stopped: g.w.stop.Load}
 		ls.emitter = emitter{content: g.q.Mode == Content, before: g.q.Before, after: g.q.After, columns: g.q.MaxColumns}
 		if s, ok := g.sink.(*grepStream); ok && ls.content {

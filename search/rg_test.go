@@ -215,7 +215,7 @@ func trees() []string {
 // F7, F11: random queries drawn from the text of the trees give exactly ripgrep's files and lines.
 func TestF7_Ripgrep(t *testing.T) {
 	rg := ripgrep(t)
-	count := 150
+	count := 50
 	if n, err := strconv.Atoi(os.Getenv("TACKLE_QUERIES")); err == nil {
 		count = n
 	}

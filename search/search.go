@@ -19,6 +19,7 @@ package search
 import (
 	"context"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/tackle-dev/tackle/glob"
@@ -42,6 +43,7 @@ type Engine struct {
 	workers  int
 	excludes *glob.Ignore
 	now      func() time.Time
+	buffers  sync.Pool // of *[]byte, firstRead long
 }
 
 // New returns an engine.
@@ -57,6 +59,13 @@ func New(fs FS, c Config) *Engine {
 		e.excludes = glob.ParseIgnore(c.ExcludesName, c.Excludes, false)
 	}
 	return e
+}
+
+func (e *Engine) buffer() []byte {
+	if b, ok := e.buffers.Get().(*[]byte); ok {
+		return *b
+	}
+	return make([]byte, firstRead)
 }
 
 // Workers returns the number of goroutines of one search: worker numbers given to callbacks are below it.

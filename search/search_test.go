@@ -178,7 +178,7 @@ func TestF7_Context(t *testing.T) {
 
 // O4, trap 10: a long line is cut around its match, and a line larger than memory allows is searched in pieces.
 func TestO4_LongLines(t *testing.T) {
-	huge := strings.Repeat("x", 20<<20)
+	huge := strings.Repeat("x", 9<<20)
 	root := plant(t, map[string]string{
 		"long": strings.Repeat("é", 3000) + "needle" + strings.Repeat("z", 3000) + "\nneedle\n",
 		"huge": huge + "needle" + huge + "\nafter needle\n",

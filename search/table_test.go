@@ -171,102 +171,49 @@ func TestF7_RipgrepTable(t *testing.T) {
 	}
 }
 
+// peerRow is a row of other agents' tests.
+type peerRow struct {
+	ID     string
+	Files  map[string]fileText
+	Expect string
+	Call   struct {
+		Tool string
+		Args callArgs
+	}
+	Setup []struct {
+		Path       string
+		SecondsAgo int `json:"seconds_ago"`
+	}
+	Facts struct {
+		Matches    [][2]any
+		Files      []string
+		Paths      []string
+		ErrorClass string `json:"error_class"`
+		MatchCount int    `json:"match_count"`
+		Truncated  bool
+		Ordered    string
+	}
+}
+
 // F6, F7: the neutral rows of other agents' tests of grep and glob. What is an error of arguments is for the tools.
 func TestF7_PeersTable(t *testing.T) {
-	var table struct {
-		Rows []struct {
-			ID     string
-			Files  map[string]fileText
-			Expect string
-			Call   struct {
-				Tool string
-				Args callArgs
-			}
-			Setup []struct {
-				Path       string
-				SecondsAgo int `json:"seconds_ago"`
-			}
-			Facts struct {
-				Matches    [][2]any
-				Files      []string
-				Paths      []string
-				ErrorClass string `json:"error_class"`
-				MatchCount int    `json:"match_count"`
-				Truncated  bool
-				Ordered    string
-			}
-		}
-	}
+	var table struct{ Rows []peerRow }
 	readTable(t, "read_grep_glob.json", &table)
 	rows := 0
 	for _, r := range table.Rows {
 		if r.Call.Tool != "grep" && r.Call.Tool != "glob" {
 			continue
 		}
-		if class := r.Facts.ErrorClass; class == "outside_workspace" || class == "invalid_arguments" {
+		if class := r.Facts.ErrorClass; class == "outside_workspace" || class == "invalid_arguments" || class == "not_a_directory" {
 			continue
 		}
 		rows++
-		files := map[string]string{}
-		for name, text := range r.Files {
-			files[name] = string(text)
+		root := r.plant(t)
+		run := r.grep
+		if r.Call.Tool == "glob" {
+			run = r.glob
 		}
-		root := plant(t, files)
-		for _, s := range r.Setup {
-			at := time.Now().Add(-time.Duration(s.SecondsAgo) * time.Second)
-			if err := os.Chtimes(filepath.Join(root, s.Path), at, at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		e := New(Local(), Config{})
-		var got, want []string
-		var err error
-		if r.Call.Tool == "grep" {
-			q := r.Call.Args.query(root)
-			q.Hidden, q.AnyTree, q.Limit = true, true, r.Call.Args.MaxResults
-			if q.Limit > 0 && q.Before > 0 {
-				q.Limit = 3 // the row counts matches, this engine output lines
-			}
-			var res GrepResult
-			res, err = e.Grep(t.Context(), q)
-			for _, f := range res.Files {
-				for _, l := range f.Lines {
-					if !l.Context {
-						got = append(got, fmt.Sprint(f.Path, ":", l.Number))
-					}
-				}
-			}
-			for _, m := range r.Facts.Matches {
-				want = append(want, fmt.Sprint(filepath.Base(m[0].(string)), ":", m[1]))
-			}
-			for i := range got {
-				got[i] = filepath.Base(got[i])
-			}
-			if r.Facts.Truncated != (res.NextOffset > 0) {
-				t.Errorf("%s: next offset %d", r.ID, res.NextOffset)
-			}
-			if r.Facts.MatchCount > 0 {
-				want = got[:min(len(got), r.Facts.MatchCount)]
-			}
-			if r.Facts.Files != nil {
-				got, want = nil, r.Facts.Files
-				for _, f := range res.Files {
-					got = append(got, f.Path)
-				}
-			}
-		} else {
-			q := FilesQuery{Filter: Filter{Root: filepath.Join(root, r.Call.Args.Path), Hidden: true, AnyTree: true, NoIgnore: r.Call.Args.NoIgnore},
-				Pattern: r.Call.Args.Pattern, Order: Newest}
-			if info, statErr := os.Stat(q.Root); statErr == nil && !info.IsDir() {
-				continue // the tool refuses a file here; the engine looks at it
-			}
-			var res FilesResult
-			res, err = e.Files(t.Context(), q)
-			for _, f := range res.Files {
-				got = append(got, filepath.Join(r.Call.Args.Path, f.Path))
-			}
-			want = r.Facts.Paths
-		}
+		got, want, err := run(t, root)
 		if (err != nil) != (r.Expect == "error") {
 			t.Errorf("%s: error %v, want %s", r.ID, err, r.Expect)
 		}
@@ -281,4 +228,62 @@ func TestF7_PeersTable(t *testing.T) {
 	if rows < 25 {
 		t.Fatalf("only %d rows", rows)
 	}
+}
+
+func (r *peerRow) plant(t *testing.T) string {
+	files := map[string]string{}
+	for name, text := range r.Files {
+		files[name] = string(text)
+	}
+	root := plant(t, files)
+	for _, s := range r.Setup {
+		at := time.Now().Add(-time.Duration(s.SecondsAgo) * time.Second)
+		if err := os.Chtimes(filepath.Join(root, s.Path), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func (r *peerRow) grep(t *testing.T, root string) (got, want []string, err error) {
+	q := r.Call.Args.query(root)
+	q.Hidden, q.AnyTree, q.Limit = true, true, r.Call.Args.MaxResults
+	if q.Limit > 0 && q.Before > 0 {
+		q.Limit = 3 // the row counts matches, this engine output lines
+	}
+	res, err := New(Local(), Config{}).Grep(t.Context(), q)
+	if r.Facts.Truncated != (res.NextOffset > 0) {
+		t.Errorf("%s: next offset %d", r.ID, res.NextOffset)
+	}
+	for _, f := range res.Files {
+		if r.Facts.Files != nil {
+			got = append(got, f.Path)
+			continue
+		}
+		for _, l := range f.Lines {
+			if !l.Context {
+				got = append(got, fmt.Sprint(filepath.Base(f.Path), ":", l.Number))
+			}
+		}
+	}
+	switch {
+	case r.Facts.Files != nil:
+		return got, r.Facts.Files, err
+	case r.Facts.MatchCount > 0: // how many, not which
+		return got, got[:min(len(got), r.Facts.MatchCount)], err
+	}
+	for _, m := range r.Facts.Matches {
+		want = append(want, fmt.Sprint(filepath.Base(m[0].(string)), ":", m[1]))
+	}
+	return got, want, err
+}
+
+func (r *peerRow) glob(t *testing.T, root string) (got, want []string, err error) {
+	a := r.Call.Args
+	q := FilesQuery{Filter: Filter{Root: filepath.Join(root, a.Path), Hidden: true, AnyTree: true, NoIgnore: a.NoIgnore}, Pattern: a.Pattern, Order: Newest}
+	res, err := New(Local(), Config{}).Files(t.Context(), q)
+	for _, f := range res.Files {
+		got = append(got, filepath.Join(a.Path, f.Path))
+	}
+	return got, r.Facts.Paths, err
 }
