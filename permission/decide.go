@@ -1,6 +1,8 @@
 package permission
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,13 +23,14 @@ type finding struct {
 }
 
 // decide judges an intent by this gate and its parents.
-func (g *Gate) decide(r *Request) tool.Decision {
-	if r.Intent.Fingerprint == "" && g.bound() {
-		sealed := *r.Intent
-		sealed.Seal()
-		r.Intent = &sealed
-	}
-	for {
+func (g *Gate) decide(ctx context.Context, r *Request) tool.Decision {
+	problem := error(nil)
+	for loaded := false; ; {
+		if r.Intent.Fingerprint == "" && g.bound() {
+			sealed := *r.Intent
+			sealed.Seal()
+			r.Intent = &sealed
+		}
 		used := map[*granted]*Grants{}
 		worst, by, who := finding{}, g, ""
 		for p := g; p != nil; p = p.parent {
@@ -39,12 +42,36 @@ func (g *Gate) decide(r *Request) tool.Decision {
 				}
 			}
 		}
+		// Only a decision that depends on grants reads those that other processes may have given or revoked.
+		if !loaded && (worst.verdict == tool.Ask || len(used) > 0) {
+			loaded = true
+			var changed bool
+			if changed, problem = g.loadGrants(ctx); changed {
+				continue
+			}
+		}
 		// A grant for one decision is spent by the decision that it leads to, and by no other.
-		if worst.verdict == tool.Allow && !spend(used) {
+		if worst.verdict == tool.Allow && !spend(ctx, used) {
 			continue
 		}
-		return tool.Decision{Verdict: worst.verdict, By: who + by.by(&worst), Reason: by.reason(r, &worst), Fingerprint: r.Intent.Fingerprint, At: g.now()}
+		d := tool.Decision{Verdict: worst.verdict, By: who + by.by(&worst), Reason: by.reason(r, &worst), Fingerprint: r.Intent.Fingerprint, At: g.now()}
+		if problem != nil && d.Verdict == tool.Ask {
+			d.Reason += "; " + problem.Error()
+		}
+		return d
 	}
+}
+
+// loadGrants reads the stored grants of this gate and its parents.
+func (g *Gate) loadGrants(ctx context.Context) (changed bool, err error) {
+	for p := g; p != nil; p = p.parent {
+		if p.parent != nil && p.parent.grants == p.grants {
+			continue // read below
+		}
+		new, problem := p.grants.load(ctx, &p.settings)
+		changed, err = changed || new, errors.Join(err, problem)
+	}
+	return changed, err
 }
 
 // bound reports whether a grant is bound to a fingerprint, so that the intent needs one.

@@ -23,5 +23,8 @@
 // [Gate] is the entry: [New] compiles everything once, [Gate.Decide] decides, [Gate.Why] explains the same decision rule
 // by rule, [Gate.Screen] filters what a search may look at, [Gate.Narrow] makes the gate of a child, [Lint] finds rules
 // that do not do what they seem to do. All compiled values are immutable and safe for concurrent use; a changed
-// configuration is a new Gate.
+// configuration is a new Gate, and [Live] puts it in place of the old one.
+//
+// Package ask holds the queue of asks, package kept keeps grants over processes (see [Keeper]), package imports reads the
+// rules of other agents.
 package permission

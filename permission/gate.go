@@ -93,8 +93,11 @@ func New(o Options) (*Gate, error) {
 // Compile makes a layer ready for [Request.Layers]. Errors: *RuleError, joined.
 func (g *Gate) Compile(l Layer) (*Compiled, error) { return compile(l, &g.settings) }
 
-// Grants returns the set of grants that the gate uses.
-func (g *Gate) Grants() *Grants { return g.grants }
+// Grants returns the set of grants that the gate uses. Where a keeper keeps it, it is read now; the error is the keeper's.
+func (g *Gate) Grants(ctx context.Context) (*Grants, error) {
+	_, err := g.grants.load(ctx, &g.settings)
+	return g.grants, err
+}
 
 // Narrow returns the gate of a child session: the child never has a right that its parent lacks (P12). A verdict is the
 // strictest of both gates, each with its own grants; what either hides is hidden.
@@ -117,7 +120,7 @@ func (g *Gate) Decide(ctx context.Context, r Request) (tool.Decision, error) {
 	if r.Intent == nil {
 		return tool.Decision{}, errors.New("permission: a request without an intent")
 	}
-	return g.decide(&r), nil
+	return g.decide(ctx, &r), nil
 }
 
 // Screen returns a function that judges single targets as [Gate.Decide] would, for a search or a listing: whatever it
@@ -127,6 +130,7 @@ func (g *Gate) Screen(r Request) func(tool.Target) tool.Verdict {
 	if r.Intent == nil {
 		r.Intent = &tool.Intent{}
 	}
+	_, _ = g.loadGrants(context.Background()) // what cannot be read answers nothing
 	return func(t tool.Target) tool.Verdict {
 		worst := tool.Allow
 		for p := g; p != nil; p = p.parent {
@@ -135,6 +139,21 @@ func (g *Gate) Screen(r Request) func(tool.Target) tool.Verdict {
 		}
 		return worst
 	}
+}
+
+// Guarded reports whether a guard asks about a target of the intent, whatever else asks too: then only a person can answer,
+// no program and no hook.
+func (g *Gate) Guarded(r Request) bool {
+	for p := g; p != nil; p = p.parent {
+		subjects := p.judge.subjects(r.Intent)
+		for i := range subjects {
+			f := p.weigh(&r, &subjects[i], nil)
+			if f.verdict == tool.Ask && (f.guard.name != "" || f.problem != "") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Hidden reports whether the tools of a permission leave the list of a mode, and by which rule: in some layer the last

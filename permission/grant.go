@@ -1,9 +1,12 @@
 package permission
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,13 +38,33 @@ type Grant struct {
 	Turn    string    `json:"turn,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // zero: only the scope ends it
 	// Person names who answered. A grant without a person (a program's) does not answer a guard.
-	Person string `json:"person,omitempty"`
-	Reason string `json:"reason,omitempty"`
+	Person string    `json:"person,omitempty"`
+	Reason string    `json:"reason,omitempty"`
+	Given  time.Time `json:"given,omitzero"` // set by Gate.Grant where it is zero
+}
+
+// Keeper keeps grants for other processes and for later ones. Implementations are safe for concurrent use.
+type Keeper interface {
+	// Load returns every grant that is kept, in the order in which they were given.
+	Load(ctx context.Context) ([]Grant, error)
+	// Keep stores a grant.
+	Keep(ctx context.Context, gr Grant) error
+	// Drop removes grants; one that does not exist is no error.
+	Drop(ctx context.Context, ids ...string) error
+	// Spend removes a grant for one decision and reports whether it was there: of several decisions, in whatever process,
+	// exactly one is told true.
+	Spend(ctx context.Context, id string) (bool, error)
 }
 
 // Grants is a set of grants of one project. The zero value is empty and ready; it is safe for concurrent use and outlives
 // the gates that use it.
+//
+// With a Keeper the set holds what the keeper holds, and turns besides, which end with the process. It is read anew
+// whenever a decision depends on it, that is, when policy asks: a grant that another process gives or revokes counts at
+// the next call. A set that cannot be read answers nothing.
 type Grants struct {
+	Keeper Keeper // set it before the first use; nil keeps grants in memory
+
 	mu   sync.Mutex
 	next int
 	list []*granted
@@ -50,10 +73,31 @@ type Grants struct {
 type granted struct {
 	Grant
 	rule rule // where Pattern is set
+	kept bool // by the keeper
 }
 
-// Grant adds a grant. Errors: a grant that says nothing or too much, or a pattern that cannot be read.
-func (g *Gate) Grant(gr Grant) error {
+// CheckGrant reports what is wrong with a grant, without giving it. Errors: those of [Gate.Grant].
+func (g *Gate) CheckGrant(gr Grant) error {
+	_, err := g.settings.read(gr)
+	return err
+}
+
+// read compiles a grant.
+func (s *settings) read(gr Grant) (*granted, error) {
+	in := &granted{Grant: gr}
+	if err := gr.check(); err != nil {
+		return nil, err
+	}
+	if gr.Pattern != "" {
+		in.rule.Rule = Rule{Permission: gr.Permission, Pattern: gr.Pattern, Action: tool.Allow}
+		if err := in.rule.compile(s, ""); err != nil {
+			return nil, fmt.Errorf("grant: %w", err)
+		}
+	}
+	return in, nil
+}
+
+func (gr *Grant) check() error {
 	ways := 0
 	for _, w := range [...]string{gr.Fingerprint, gr.Target, gr.Pattern} {
 		if w != "" {
@@ -74,27 +118,89 @@ func (g *Gate) Grant(gr Grant) error {
 	case gr.Turn == "" && gr.Scope == ThisTurn:
 		return errors.New("grant: the scope turn needs a turn")
 	}
-	in := &granted{Grant: gr}
-	if gr.Pattern != "" {
-		in.rule.Rule = Rule{Permission: gr.Permission, Pattern: gr.Pattern, Action: tool.Allow}
-		if err := in.rule.compile(&g.settings, ""); err != nil {
-			return fmt.Errorf("grant: %w", err)
-		}
+	return nil
+}
+
+// Grant adds a grant. Errors: a grant that says nothing or too much, a pattern that cannot be read, or those of the
+// keeper; the grant is not given then.
+func (g *Gate) Grant(ctx context.Context, gr Grant) error {
+	in, err := g.settings.read(gr)
+	if err != nil {
+		return err
 	}
 	s := g.grants
+	if in.Given.IsZero() {
+		in.Given = g.now()
+	}
+	in.kept = s.Keeper != nil && in.Scope != ThisTurn
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	if in.ID == "" && s.Keeper != nil {
+		in.ID = "g_" + strings.ToLower(rand.Text()[:10]) // unique over processes
+	}
 	if in.ID == "" {
 		s.next++
 		in.ID = fmt.Sprintf("g%d", s.next)
 	}
+	s.mu.Unlock()
+	if in.kept {
+		if err := s.Keeper.Keep(ctx, in.Grant); err != nil {
+			return fmt.Errorf("keep the grant: %w", err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.list = append(s.list, in)
 	return nil
 }
 
-// Revoke removes a grant and reports whether it was there.
-func (s *Grants) Revoke(id string) bool {
-	return s.drop(func(g *granted) bool { return g.ID == id }) > 0
+// load takes over what the keeper holds and reports whether that changed anything. When the keeper cannot be read, the
+// set holds nothing of it.
+func (s *Grants) load(ctx context.Context, set *settings) (changed bool, err error) {
+	if s.Keeper == nil {
+		return false, nil
+	}
+	stored, err := s.Keeper.Load(ctx)
+	if err != nil {
+		stored, err = nil, fmt.Errorf("the stored grants cannot be read: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := map[string]*granted{}
+	var list []*granted
+	for _, g := range s.list {
+		if g.kept {
+			have[g.ID] = g
+		} else {
+			list = append(list, g)
+		}
+	}
+	for _, gr := range stored {
+		g := have[gr.ID]
+		if g == nil || !g.same(gr) {
+			changed = true
+			var bad error
+			if g, bad = set.read(gr); bad != nil {
+				continue // of another version, or for a kind of target that has no matcher here: it answers nothing
+			}
+			g.kept = true
+		}
+		delete(have, gr.ID)
+		list = append(list, g)
+	}
+	s.list = list
+	return changed || len(have) > 0, err
+}
+
+// same reports whether two grants say the same.
+func (gr Grant) same(o Grant) bool {
+	sameTimes := gr.Given.Equal(o.Given) && gr.Expires.Equal(o.Expires)
+	gr.Given, gr.Expires, o.Given, o.Expires = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	return sameTimes && gr == o
+}
+
+// Revoke removes a grant and reports whether it was there. The error is the keeper's.
+func (s *Grants) Revoke(ctx context.Context, id string) (bool, error) {
+	return s.end(ctx, func(g *granted) bool { return g.ID == id })
 }
 
 // EndTurn removes what was granted for a turn.
@@ -102,12 +208,38 @@ func (s *Grants) EndTurn(session, turn string) {
 	s.drop(func(g *granted) bool { return g.Scope == ThisTurn && g.Session == session && g.Turn == turn })
 }
 
-// EndSession removes what was granted for a session, its turns and single calls.
-func (s *Grants) EndSession(session string) {
-	s.drop(func(g *granted) bool { return g.Scope != ThisProject && g.Session == session })
+// EndSession removes what was granted for a session, its turns and single calls. The error is the keeper's.
+func (s *Grants) EndSession(ctx context.Context, session string) error {
+	_, err := s.end(ctx, func(g *granted) bool { return g.Scope != ThisProject && g.Session == session })
+	return err
 }
 
-// List returns the grants that hold at a time, in the order in which they were given.
+// end removes grants, also those of the keeper that this set has not read yet.
+func (s *Grants) end(ctx context.Context, ends func(*granted) bool) (bool, error) {
+	if s.Keeper != nil {
+		stored, err := s.Keeper.Load(ctx)
+		if err != nil {
+			return false, err
+		}
+		var ids []string
+		for _, gr := range stored {
+			if ends(&granted{Grant: gr}) {
+				ids = append(ids, gr.ID)
+			}
+		}
+		if len(ids) > 0 {
+			if err := s.Keeper.Drop(ctx, ids...); err != nil {
+				return false, err
+			}
+			s.drop(ends)
+			return true, nil
+		}
+	}
+	return s.drop(ends) > 0, nil
+}
+
+// List returns the grants that hold at a time, in the order in which they were given. With a keeper it is what was read
+// last; [Gate.Grants] reads.
 func (s *Grants) List(now time.Time) []Grant {
 	s.drop(func(g *granted) bool { return g.expired(now) })
 	s.mu.Lock()
@@ -162,13 +294,13 @@ func (g *granted) answers(r *Request, s *subject, guarded bool, now time.Time) b
 	return matched == s.n || s.alike && matched > 0
 }
 
-// find returns the grant that answers an ask, or nil. A grant for one decision is noted in used, which may be nil.
+// find returns the grant that answers an ask, or nil. It is noted in used, which may be nil.
 func (s *Grants) find(r *Request, sub *subject, guarded bool, now time.Time, used map[*granted]*Grants) *granted {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, g := range s.list {
 		if g.answers(r, sub, guarded, now) {
-			if used != nil && g.Scope == Once {
+			if used != nil {
 				used[g] = s
 			}
 			return g
@@ -179,11 +311,17 @@ func (s *Grants) find(r *Request, sub *subject, guarded bool, now time.Time, use
 
 // spend removes the grants for one decision that a decision used. It reports false when another decision was faster with
 // one of them.
-func spend(used map[*granted]*Grants) bool {
+func spend(ctx context.Context, used map[*granted]*Grants) bool {
 	won := true
 	for g, s := range used {
+		if g.Scope != Once {
+			continue
+		}
 		if s.drop(func(o *granted) bool { return o == g }) == 0 {
 			won = false
+		} else if g.kept {
+			first, err := s.Keeper.Spend(ctx, g.ID)
+			won = won && first && err == nil
 		}
 	}
 	return won

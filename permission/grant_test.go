@@ -46,7 +46,7 @@ func TestP1_Grants(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			g := gate(t, Options{Layers: user(t, "deny edit no/**")})
-			if err := g.Grant(tt.grant); err != nil {
+			if err := g.Grant(t.Context(), tt.grant); err != nil {
 				t.Fatal(err)
 			}
 			tt.r.Intent = tt.in
@@ -64,7 +64,7 @@ func TestP8_OnceIsOnce(t *testing.T) {
 	var set Grants
 	parent := gate(t, Options{Grants: &set})
 	g := parent.Narrow(gate(t, Options{Grants: &set}))
-	if err := g.Grant(Grant{Permission: "edit", Target: "/srv/a", Scope: Once, Session: "s"}); err != nil {
+	if err := g.Grant(t.Context(), Grant{Permission: "edit", Target: "/srv/a", Scope: Once, Session: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	if d := decide(t, g, Request{Intent: two, Session: "s"}); d.Verdict != tool.Ask {
@@ -96,13 +96,13 @@ func TestGrants_Keeping(t *testing.T) {
 		{ID: "other", Permission: "edit", Target: "/a", Scope: ThisSession, Session: "o"},
 		{Permission: "edit", Target: "/a", Scope: ThisProject, Expires: time.Unix(2000, 0)},
 	} {
-		if err := g.Grant(gr); err != nil {
+		if err := g.Grant(t.Context(), gr); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ids := func(now time.Time) string {
 		var out []string
-		for _, gr := range g.Grants().List(now) {
+		for _, gr := range grantsOf(t, g).List(now) {
 			out = append(out, gr.ID)
 		}
 		return strings.Join(out, " ")
@@ -111,16 +111,20 @@ func TestGrants_Keeping(t *testing.T) {
 	if got := ids(now); got != "turn session other g1" {
 		t.Errorf("all: %s", got)
 	}
-	g.Grants().EndTurn("s", "t")
+	grantsOf(t, g).EndTurn("s", "t")
 	if got := ids(now); got != "session other g1" {
 		t.Errorf("after the turn: %s", got)
 	}
-	g.Grants().EndSession("s")
+	if err := grantsOf(t, g).EndSession(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
 	if got := ids(now); got != "other g1" {
 		t.Errorf("after the session: %s", got)
 	}
-	if !g.Grants().Revoke("other") || g.Grants().Revoke("other") {
-		t.Error("Revoke does not tell what was there")
+	for _, want := range []bool{true, false} {
+		if was, err := grantsOf(t, g).Revoke(t.Context(), "other"); was != want || err != nil {
+			t.Errorf("Revoke says %t, %v; want %t", was, err, want)
+		}
 	}
 	if got := ids(time.Unix(2000, 0)); got != "" {
 		t.Errorf("after expiry: %s", got)
@@ -131,8 +135,17 @@ func TestGrants_Keeping(t *testing.T) {
 		{Permission: "edit", Target: "/a"}, {Permission: "edit", Target: "/a", Scope: ThisSession}, {Permission: "edit", Target: "/a", Scope: ThisTurn, Session: "s"},
 		{Permission: "edit", Target: "/a", Scope: Once},
 	} {
-		if g.Grant(bad) == nil {
+		if g.Grant(t.Context(), bad) == nil {
 			t.Errorf("accepted: %+v", bad)
 		}
 	}
+}
+
+func grantsOf(t *testing.T, g *Gate) *Grants {
+	t.Helper()
+	set, err := g.Grants(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"context"
 	"slices"
 
 	"github.com/tackle-dev/tackle/tool"
@@ -57,6 +58,9 @@ type TargetView struct {
 // Why explains a tool, and a call of it where r has an intent. It spends no grant.
 func (g *Gate) Why(def tool.Definition, r Request) Explanation {
 	e := Explanation{Tool: def.Name, Permission: def.Permission, Mode: r.Mode, Posture: Posture(g.posture.String())}
+	if r.Intent != nil {
+		_, _ = g.grants.load(context.Background(), &g.settings) // what cannot be read answers nothing
+	}
 	if e.Permission == "" {
 		e.Permission = def.Name
 	}

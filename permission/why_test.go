@@ -59,7 +59,7 @@ func TestP4_WhyParts(t *testing.T) {
 	hide := gate(t, Options{Layers: user(t, "deny edit *")})
 	links := map[string]string{root + "/l": root + "/.env"}
 	granted := gate(t, Options{})
-	if err := granted.Grant(Grant{ID: "g7", Permission: "edit", Pattern: "/srv/*", Scope: ThisProject}); err != nil {
+	if err := granted.Grant(t.Context(), Grant{ID: "g7", Permission: "edit", Pattern: "/srv/*", Scope: ThisProject}); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {

@@ -1,0 +1,196 @@
+package ask
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tackle-dev/tackle/glob"
+	"github.com/tackle-dev/tackle/internal/show"
+	"github.com/tackle-dev/tackle/permission"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// maxPatterns is how many patterns one "always" may store: more would be a policy that nobody reads.
+const maxPatterns = 5
+
+// asked returns the targets that policy asks about, and whether a guard is among those that ask.
+func asked(e *permission.Explanation) (targets []permission.TargetView, guarded bool) {
+	for _, t := range e.Targets {
+		if t.Verdict == tool.Ask {
+			targets = append(targets, t)
+			guarded = guarded || strings.HasPrefix(t.By, "guard ")
+		}
+	}
+	return targets, guarded
+}
+
+// offers lists how long a yes to the question may hold. targets are what policy asks about.
+func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bool) []Offer {
+	what := describe(qu.Intent.Permission, targets)
+	out := []Offer{{Scope: Once, Says: "this call"}}
+	// What a parent session asks would have to be granted there; and a target without a name cannot be granted at all.
+	if q.gate() == nil || len(targets) == 0 || strings.HasPrefix(qu.Policy.By, "parent: ") || slices.ContainsFunc(targets, unnamed) {
+		return out
+	}
+	if qu.Session != "" {
+		if qu.Turn != "" {
+			out = append(out, Offer{Scope: Turn, Says: what + ", until the turn ends"})
+		}
+		out = append(out, Offer{Scope: Session, Says: what + ", until the session ends"})
+	}
+	out = append(out, Offer{Scope: Project, Says: what + ", in this project"})
+	if p := q.narrow(qu.Intent, targets); !guarded && len(p) > 0 {
+		out = append(out, Offer{Scope: Always, Patterns: p, Says: fmt.Sprintf("%s of %s, in this project", show.Line(qu.Intent.Permission), listed(p))})
+	}
+	return append(out, Offer{Scope: Until, Says: what + ", in this project until a time"})
+}
+
+func unnamed(t permission.TargetView) bool {
+	return t.Kind == "" || t.Value == "" || t.By == "guard unknown-target"
+}
+
+func describe(perm string, targets []permission.TargetView) string {
+	switch len(targets) {
+	case 0:
+		return show.Line(perm)
+	case 1:
+		name, _ := show.Cut(show.Line(targets[0].Value), 80)
+		return show.Line(perm) + " of " + name
+	}
+	return fmt.Sprintf("%s of these %d targets", show.Line(perm), len(targets))
+}
+
+func listed(patterns []string) string {
+	out := make([]string, len(patterns))
+	for i, p := range patterns {
+		out[i] = show.Line(p)
+	}
+	return strings.Join(out, ", ")
+}
+
+// narrow returns the narrowest patterns that are still useful: they cover the asked targets and what is like them. None
+// where there is no such pattern, or where one would be dangerous.
+func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []string {
+	var out []string
+	add := func(p string) bool {
+		if p == "" {
+			return false
+		}
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+		return len(out) <= maxPatterns
+	}
+	for _, t := range targets {
+		switch t.Kind {
+		case tool.PathTarget:
+			if !add(around(in, &t)) {
+				return nil
+			}
+		default:
+			if q.opt.Suggest == nil {
+				return nil
+			}
+			list := q.opt.Suggest(tool.Target{Kind: t.Kind, Effect: t.Effect, Value: t.Value})
+			if len(list) == 0 {
+				return nil
+			}
+			for _, p := range list {
+				if !add(p) {
+					return nil
+				}
+			}
+		}
+	}
+	gate := q.gate()
+	for _, p := range out {
+		if gate.CheckGrant(permission.Grant{Permission: in.Permission, Pattern: p, Scope: permission.ThisProject}) != nil {
+			return nil
+		}
+	}
+	return out
+}
+
+// around returns a pattern for files like the target: those of its folder with its extension, or, for reading outside of
+// the workspace, all of its folder. A folder near the top of the file system is too much, and so is one that a link leads to.
+func around(in *tool.Intent, t *permission.TargetView) string {
+	if slices.Contains(t.Classes, permission.ReadSecret) || slices.Contains(t.Classes, permission.WriteProtected) || slices.Contains(t.Classes, permission.ConfigFile) {
+		return "" // a pattern would not cover them
+	}
+	file := filepath.ToSlash(t.Value)
+	inside := false
+	for _, target := range in.Targets {
+		if target.Value == t.Value && target.Path != nil {
+			if target.Path.Link {
+				return ""
+			}
+			if inside = target.Path.Inside(); inside {
+				file = target.Path.Rel
+			}
+		}
+	}
+	dir, name := path.Split(file)
+	// The target of these is a folder, and what they show lies below it.
+	if folder := slices.Contains([]string{"glob", "grep", "list_dir"}, in.Permission); folder {
+		dir, name = file+"/", ""
+	}
+	if !inside && strings.Count(dir, "/") < 4 { // "/home/u/x/" has four
+		return ""
+	}
+	ext := path.Ext(name)
+	switch {
+	case name == "":
+		return glob.Quote(dir) + "**"
+	case ext != "" && ext != name:
+		return glob.Quote(dir) + "*" + glob.Quote(ext)
+	case !inside && t.Effect == tool.Read:
+		return glob.Quote(dir) + "*"
+	}
+	return ""
+}
+
+// grants returns what a yes gives beyond this call.
+func (r *Request) grants(a *Answer) []permission.Grant {
+	base := permission.Grant{Permission: r.Intent.Permission, Session: r.Session, Turn: r.Turn, Expires: a.Until, Person: a.Approver.Name, Reason: a.Words}
+	switch a.Scope {
+	case Turn:
+		base.Scope = permission.ThisTurn
+	case Session:
+		base.Scope, base.Turn = permission.ThisSession, ""
+	case Project, Always, Until:
+		base.Scope, base.Session, base.Turn = permission.ThisProject, "", ""
+	default:
+		return nil
+	}
+	var out []permission.Grant
+	if a.Scope == Always {
+		for _, p := range r.offer(Always).Patterns {
+			g := base
+			g.Pattern = p
+			out = append(out, g)
+		}
+		return out
+	}
+	for _, t := range r.Asks {
+		g := base
+		g.Target = t
+		out = append(out, g)
+	}
+	return out
+}
+
+// late returns what a yes to a ticket gives: the call itself once more, for a while, or what the scope says.
+func (r *Request) late(a *Answer, at time.Time) []permission.Grant {
+	if grants := r.grants(a); grants != nil {
+		return grants
+	}
+	g := permission.Grant{Fingerprint: r.Fingerprint(), Scope: permission.Once, Session: r.Session, Expires: at.Add(LateTime), Person: a.Approver.Name, Reason: a.Words}
+	if r.Session == "" {
+		g.Scope = permission.ThisProject
+	}
+	return []permission.Grant{g}
+}

@@ -1,0 +1,229 @@
+package ask
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/internal/show"
+	"github.com/tackle-dev/tackle/permission"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// View is everything that a person is shown about an ask, escaped and whole: faces only choose how much of it fits, and
+// say so. Every text is safe on every surface.
+type View struct {
+	Title    string   `json:"title"`            // "edit asks to change 2 files"
+	Badges   []string `json:"badges,omitempty"` // classes of effect, such as "write-protected"
+	Reason   string   `json:"reason,omitempty"`
+	Dir      string   `json:"dir,omitempty"`
+	Args     []Field  `json:"args,omitempty"`    // as authored, in their order; values are JSON
+	Targets  []Target `json:"targets,omitempty"` // what they resolved to
+	Scripts  []string `json:"scripts,omitempty"` // what a shell would be given to run, decoded; several lines each
+	Warnings []string `json:"warnings,omitempty"`
+	Summary  string   `json:"summary,omitempty"` // of the changes, one line a file
+	Diff     string   `json:"diff,omitempty"`
+	Hunks    []Hunk   `json:"hunks,omitempty"` // where they can be allowed one by one
+}
+
+// Field is a named value on one line.
+type Field struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Target is one thing that the call would touch.
+type Target struct {
+	Effect string   `json:"effect"`
+	Kind   string   `json:"kind,omitempty"`
+	Value  string   `json:"value"`           // several lines only where it is a command of several lines
+	Given  string   `json:"given,omitempty"` // as the model wrote it, where that differs
+	Class  []string `json:"class,omitempty"`
+	Asks   bool     `json:"asks,omitempty"` // it is among those that policy asks about
+	By     string   `json:"by,omitempty"`   // what decides about it
+}
+
+// Hunk is one edit or patch hunk.
+type Hunk struct {
+	Number int    `json:"number"` // as the model counts, from 1
+	Title  string `json:"title,omitempty"`
+	Text   string `json:"text"` // lines with "-", "+" and " " in front
+}
+
+// makeView builds the view of a question.
+func (q *Queue) makeView(qu *Question, e *permission.Explanation) View {
+	in := qu.Intent
+	v := View{Reason: show.Line(qu.Policy.Reason), Args: fields(in.Args)}
+	set := in.Changes
+	if !set.Empty() {
+		p := set.Preview(q.opt.Root, change.PreviewOptions{})
+		v.Diff, v.Summary = show.Text(evenEndings(p.Diff)), show.Text(p.Summary())
+		v.Title = fmt.Sprintf("%s asks to change %s", show.Line(in.Tool), count(len(p.Files), "file", "files"))
+	} else {
+		v.Title = fmt.Sprintf("%s asks to %s", show.Line(in.Tool), effects(in.Effects))
+	}
+	v.Targets = targets(in, e)
+	for _, t := range v.Targets {
+		for _, c := range t.Class {
+			if !slices.Contains(v.Badges, c) {
+				v.Badges = append(v.Badges, c)
+			}
+		}
+	}
+	for _, t := range in.Targets {
+		if t.Kind == tool.CommandTarget && q.opt.Decode != nil {
+			for _, s := range q.opt.Decode(t.Value) {
+				v.Scripts = append(v.Scripts, show.Text(s))
+			}
+		}
+	}
+	v.Warnings = warnings(in, v.Diff)
+	if qu.Hunks > 1 {
+		v.Hunks = hunks(in, qu.Hunks)
+	}
+	return v
+}
+
+// digest names what was shown.
+func (v *View) digest() string {
+	b, err := json.Marshal(v)
+	if err != nil { // texts and numbers only
+		panic(err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// fields returns the arguments in the order in which they were written. What is no object is one field.
+func fields(args json.RawMessage) []Field {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(args))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return []Field{{Value: show.Line(string(args))}}
+	}
+	var out []Field
+	for dec.More() {
+		key, err := dec.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = dec.Decode(&value)
+		}
+		if err != nil {
+			return []Field{{Value: show.Line(string(args))}}
+		}
+		out = append(out, Field{Name: show.Line(fmt.Sprint(key)), Value: show.Line(literal(value))})
+	}
+	return out
+}
+
+// literal writes a JSON value with its characters as they are, not as escapes of JSON where that is possible, so that
+// what escapes remain are those of package show.
+func literal(raw json.RawMessage) string {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil {
+		return string(raw)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return string(raw)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// targets lists the targets of the intent with what policy says about each. Without a gate they are listed as they are.
+func targets(in *tool.Intent, e *permission.Explanation) []Target {
+	var out []Target
+	if e == nil {
+		for _, t := range in.Targets {
+			v := Target{Effect: string(t.Effect), Kind: string(t.Kind), Value: value(t.Kind, t.Value)}
+			if t.Path != nil && t.Path.Given != t.Value {
+				v.Given = show.Line(t.Path.Given)
+			}
+			out = append(out, v)
+		}
+		for _, p := range in.MayCreate {
+			out = append(out, Target{Effect: string(tool.Write), Kind: string(tool.PathTarget), Value: show.Line(p)})
+		}
+		return out
+	}
+	for _, t := range e.Targets {
+		v := Target{Effect: string(t.Effect), Kind: string(t.Kind), Value: value(t.Kind, t.Value), Given: show.Line(t.Given), Asks: t.Verdict != tool.Allow, By: show.Line(t.By)}
+		for _, c := range t.Classes {
+			v.Class = append(v.Class, string(c))
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func value(kind tool.TargetKind, s string) string {
+	if kind == tool.CommandTarget {
+		return show.Text(s)
+	}
+	return show.Line(s)
+}
+
+func effects(list []tool.Effect) string {
+	if len(list) == 0 {
+		return "do something"
+	}
+	words := make([]string, len(list))
+	for i, e := range list {
+		words[i] = show.Line(string(e))
+	}
+	return strings.Join(words, ", ")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// warnings says in words what a reader may overlook.
+func warnings(in *tool.Intent, diff string) []string {
+	var out []string
+	if odd := show.Inspect(literal(in.Args)); !odd.IsZero() {
+		out = append(out, "The arguments hold "+odd.String()+". They are written as \\u{…}.")
+	}
+	for _, t := range in.Targets {
+		if odd := show.Inspect(t.Value); !odd.IsZero() && t.Kind != tool.CommandTarget {
+			out = append(out, fmt.Sprintf("The target %s holds %s.", show.Line(path.Base(t.Value)), odd))
+		}
+		if t.Path != nil && t.Path.Link {
+			out = append(out, fmt.Sprintf("A link leads from %s to %s.", show.Line(t.Path.Given), show.Line(t.Path.Real)))
+		}
+	}
+	if in.Changes.Empty() && in.Has(tool.Write) {
+		out = append(out, "What would be written is known only when it runs; it will be shown then.")
+	}
+	if strings.Contains(diff, "Binary files ") {
+		out = append(out, "A file is not text; its bytes are not shown.")
+	}
+	return out
+}
+
+// evenEndings removes the carriage returns of a diff whose lines all have one, so that they do not stand at every line;
+// a line that differs from the others keeps it.
+func evenEndings(diff string) string {
+	lines := strings.SplitAfter(diff, "\n")
+	for _, l := range lines {
+		if l != "" && strings.ContainsRune("+- ", rune(l[0])) && !strings.HasPrefix(l, "+++ ") && !strings.HasPrefix(l, "--- ") && !strings.HasSuffix(l, "\r\n") {
+			return diff
+		}
+	}
+	return strings.ReplaceAll(diff, "\r\n", "\n")
+}
