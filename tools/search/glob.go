@@ -1,12 +1,15 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/search"
 	"github.com/tackle-dev/tackle/tool"
 )
@@ -50,6 +53,9 @@ func (t Glob) plan(ctx context.Context, call *tool.Call, in globInput) (tool.Act
 	p, err := locate(ctx, call, dir)
 	if err != nil {
 		return tool.Action{}, err
+	}
+	if p.info.Type != change.Dir {
+		return tool.Action{}, tool.PathError("path", cmp.Or(dir, "."), host.ErrNotDir)
 	}
 	q := search.FilesQuery{Filter: search.Filter{Root: p.path.Real, Hidden: true, NoIgnore: in.NoIgnore, TimeLimit: TimeLimit},
 		Pattern: pattern, Order: search.Newest, Offset: in.Offset, Limit: in.Limit}

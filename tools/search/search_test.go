@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 	}{
 		"glob": {[]string{`{"pattern":"*.go"}`, `{"pattern":"sub/**","limit":1,"offset":2}`, `{"pattern":"a[","path":"."}`},
 			map[string]tool.Code{`{"pattern":" "}`: tool.InvalidParameter, `{"pattern":"*","path":"none"}`: tool.NotFound,
-				`{"pattern":"*","path":"a\u0000b"}`: tool.InvalidParameter, `{"pattern":"none/*"}`: tool.NotFound}},
+				`{"pattern":"*","path":"a\u0000b"}`: tool.InvalidParameter, `{"pattern":"none/*"}`: tool.NotFound, `{"pattern":"*","path":"a.go"}`: tool.InvalidParameter}},
 		"grep": {[]string{`{"pattern":"x"}`, `{"pattern":"foo(","literal":true}`, `{"pattern":"x","path":"a.go","output_mode":"count"}`, `{"pattern":"-e"}`},
 			map[string]tool.Code{`{"pattern":""}`: tool.InvalidParameter, `{"pattern":"foo("}`: tool.InvalidParameter,
 				`{"pattern":"(?<=a)b"}`: tool.InvalidParameter, `{"pattern":"x","path":"none"}`: tool.NotFound, `{"pattern":"[z-a]"}`: tool.InvalidParameter}},
