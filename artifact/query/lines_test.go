@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"runtime"
 	"strings"
@@ -185,11 +186,11 @@ func (s sparse) ReadAt(p []byte, off int64) (n int, err error) {
 
 // O6: questions about lines read a large document in pieces: all that they allocate is far below its size.
 func TestO6_ConstantMemory(t *testing.T) {
-	const size = 64 << 20
+	const size = 24 << 20
 	src := Source{ReaderAt: newSparse(size), Size: size, Name: "large"}
 	var before, after runtime.MemStats
 	for _, q := range []Query{
-		{Op: Head}, {Op: Tail}, {Op: Cat, From: 900000, To: 900010}, {Op: Lines}, {Op: Tokens},
+		{Op: Head}, {Op: Tail}, {Op: Cat, From: 300000, To: 300010}, {Op: Lines}, {Op: Tokens},
 		{Op: Grep, Pattern: "needle", Before: 1}, {Op: Grep, Pattern: "ne+dle$", After: 1}, {Op: Grep, Pattern: "absent"},
 	} {
 		runtime.ReadMemStats(&before)
@@ -205,10 +206,24 @@ func TestO6_ConstantMemory(t *testing.T) {
 }
 
 func TestTokensEstimate(t *testing.T) {
-	for in, want := range map[string]int64{"": 0, "word": 1, "one two three": 3, "漢字漢字": 4, "HelloWorldAgain": 5, "123456": 3, "\n\n\n": 2} {
+	for in, want := range map[string]int64{"": 0, "word": 1, "one two three": 3, "漢字漢字": 3, "HelloWorldAgain": 5, "123456": 3, "\n\n\n": 2, "naïve": 2} {
 		if got := EstimateTokens(in); got != want {
 			t.Errorf("%q: %d tokens, want %d", in, got, want)
 		}
+	}
+	// Counted with the o200k tokenizer.
+	for name, want := range map[string]int64{"chinese": 63, "code": 420, "digests": 310, "german": 53, "json": 501, "log": 539, "prose": 77} {
+		data, err := os.ReadFile("testdata/tokens/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := EstimateTokens(string(data)); got < want*75/100 || got > want*125/100 {
+			t.Errorf("%s: %d tokens estimated, %d counted", name, got, want)
+		}
+	}
+	large := Source{ReaderAt: newSparse(40 << 20), Size: 40 << 20}
+	if got, want := run(t, large, Query{Op: Tokens}).Data.(Count).Tokens, EstimateTokens(strings.Repeat(strings.Repeat("ordinary ", 7)+"\n", 1000))*(40<<20)/64000; got < want*98/100 || got > want*102/100 {
+		t.Errorf("sampled: %d tokens, want about %d", got, want)
 	}
 	// The estimate does not depend on how the text is cut into pieces of ASCII.
 	s := strings.Repeat("func (r *Reader) ReadAt(p []byte, off int64) { return 12345 }\n", 9000)

@@ -112,7 +112,7 @@ func (s *selector) missing(v any) *Error {
 		at := shortPath(found[0].Path)
 		switch got := found[0].Node.(type) {
 		case map[string]any:
-			e.Message += fmt.Sprintf("; %s is an object", at)
+			e.Message += fmt.Sprintf("; %s is %s", at, describeValue(got))
 			e.Exists = sortedKeys(got)
 		case []any:
 			e.Message += fmt.Sprintf("; %s is %s", at, describeValue(got))
