@@ -6,7 +6,10 @@
 // [Tools] returns all of them. Every struct is usable alone; its zero value has the documented limits.
 package file
 
-import "github.com/tackle-dev/tackle/tool"
+import (
+	"github.com/tackle-dev/tackle/search"
+	"github.com/tackle-dev/tackle/tool"
+)
 
 // Limits of the file tools. Descriptions are rendered from these constants.
 const (
@@ -20,10 +23,10 @@ const (
 	MaxTreeSize = 256 << 20 // bytes that copy_file holds at once
 )
 
-// Tools returns the file tools in the order of their list.
-func Tools() []tool.Tool {
+// Tools returns the file tools in the order of their list. cfg is for listings.
+func Tools(cfg search.Config) []tool.Tool {
 	return []tool.Tool{
-		Read{}.Tool(), Edit{}.Tool(), MultiEdit{}.Tool(), Patch{}.Tool(), Write{}.Tool(), List{}.Tool(),
+		Read{}.Tool(), Edit{}.Tool(), MultiEdit{}.Tool(), Patch{}.Tool(), Write{}.Tool(), List{cfg}.Tool(),
 		Delete{}.Tool(), Move{}.Tool(), Copy{}.Tool(),
 	}
 }

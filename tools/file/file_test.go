@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 
+	"github.com/tackle-dev/tackle/search"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/tool/tooltest"
 )
@@ -38,7 +39,7 @@ func TestContract(t *testing.T) {
 		"list_dir":   {`{}`, `{"path":"dir","depth":5}`}, "delete_file": {`{"path":"a.txt"}`, `{"path":"dir","recursive":true}`}, "move_file": {`{"path":"a.txt","to":"deep/b.txt"}`, `{"path":"dir","to":"dir2"}`},
 		"copy_file": {`{"path":"a.txt","to":"deep/b.txt"}`, `{"path":"dir","to":"dir2"}`},
 	}
-	tools := Tools()
+	tools := Tools(search.Config{})
 	if len(tools) != len(bad) || len(tools) != len(good) {
 		t.Fatalf("%d tools, %d with bad calls, %d with good ones", len(tools), len(bad), len(good))
 	}
@@ -193,14 +194,48 @@ func TestF8_List(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := w.ok("list_dir", args{})
-	w.holds(text, "./\n", "  out/ (ignored)\n", "  a.log 0 B (ignored)\n", "  keep.log 0 B\n", "  src/\n    deep/\n    main.go 1.5 KB", "  ln -> src\n")
-	for _, not := range []string{"HEAD", "  x", "er/"} {
+	w.holds(text, "./\n", "  src/\n    deep/\n    main.go 1.5 KB", "  keep.log 0 B\n", "  ln -> src\n", "[2 ignored and not shown: a.log (.gitignore:2 *.log), out (.gitignore:1 out/); no_ignore=true shows them.]")
+	for _, not := range []string{"HEAD", "  x", "er/", ".git/", "\n  out", "\n  a.log"} {
 		if strings.Contains(text, not) {
 			t.Errorf("shows %q:\n%s", not, text)
 		}
 	}
+	w.holds(w.ok("list_dir", args{"no_ignore": true}), "  .git/\n    HEAD 3 B\n", "  out/\n    x 0 B\n", "  a.log 0 B\n")
 	w.holds(w.ok("list_dir", args{"path": "src", "depth": 5}), "src/\n  deep/\n    er/\n      z 0 B\n")
-	w.holds(w.ok("list_dir", args{"limit": 3}), "… ", "3 entries shown", "more known")
+	w.holds(w.ok("list_dir", args{"limit": 3}), "  … 1 more\n", "[3 entries shown, 1 more known; list a subfolder, or raise limit.]")
+	w.holds(w.ok("list_dir", args{"path": "out"}), "  x 0 B") // who names an ignored folder means it
+	if err := os.Mkdir(filepath.Join(w.dir, "none"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.holds(w.ok("list_dir", args{"path": "none"}), "none/\n[The folder is empty.]")
+}
+
+// F8: a level is shown before the next one, and a large folder leaves room for its neighbours.
+func TestF8_ListShares(t *testing.T) {
+	files := map[string]string{"z/deep/x": "", "z/y": ""}
+	for i := range 300 {
+		files[fmt.Sprintf("a/f%03d", i)] = ""
+	}
+	w := newWorld(t, files, tool.Options{})
+	text := w.ok("list_dir", args{"limit": 20, "depth": 3})
+	w.holds(text, "  a/\n    f000 0 B", "  z/\n    deep/\n      x 0 B\n    y 0 B\n", "    … ", " more\n  z/")
+	data := w.call("list_dir", args{"limit": 20, "depth": 3}).Data.(listData)
+	if len(data.Entries) > 20 || len(data.Entries)+data.Hidden < 304 {
+		t.Errorf("%d entries shown, %d hidden", len(data.Entries), data.Hidden)
+	}
+}
+
+// F8, P6: what policy keeps back is counted, not named; what is no file is named and never opened.
+func TestF8_ListKeepsBack(t *testing.T) {
+	w := newWorld(t, map[string]string{".env": "KEY=1", "a.txt": "", ".github/x": ""}, tool.Options{})
+	if err := os.Symlink("none", filepath.Join(w.dir, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	text := w.ok("list_dir", args{})
+	w.holds(text, "  a.txt 0 B", "  .github/\n    x 0 B", "  dangling -> none", "[1 kept back by policy.]")
+	if strings.Contains(text, ".env") {
+		t.Errorf("names what policy keeps back:\n%s", text)
+	}
 }
 
 // F9: read before edit, by canonical key, also through another spelling of the path.
@@ -311,7 +346,7 @@ func TestF5_Patch(t *testing.T) {
 func TestP3_ModelsAndTheirTools(t *testing.T) {
 	for model, patches := range map[string]bool{"gpt-5.5": true, "openai/gpt-5-codex": true, "gpt-oss-120b": true, "o4-mini": true, "codex-mini": true,
 		"claude-opus-5": false, "gemini-3-pro": false, "qwen3-coder": false, "gpt-4o": false, "llama-4": false} {
-		for _, tl := range Tools() {
+		for _, tl := range Tools(search.Config{}) {
 			d := tl.Definition()
 			if d.Models == nil {
 				continue

@@ -3,46 +3,50 @@ package file
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tackle-dev/tackle/change"
-	"github.com/tackle-dev/tackle/glob"
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/search"
 	"github.com/tackle-dev/tackle/tool"
 )
 
 //go:embed list.md
 var listText string
 
-// List is the list_dir tool (F8). The zero value is ready.
-type List struct{}
+// List is the list_dir tool (F8): the tree of the search engine, drawn. The zero value is ready.
+type List struct{ Config search.Config }
 
 type listInput struct {
-	Path  string `json:"path,omitempty" jsonschema:"Folder, default the working folder"`
-	Depth int    `json:"depth,omitempty" jsonschema:"Levels" schema:"min=1,max=20"`
-	Limit int    `json:"limit,omitempty" jsonschema:"Entries to show" schema:"min=1,max=5000"`
+	Path     string `json:"path,omitempty" jsonschema:"Folder, default the working folder"`
+	Depth    int    `json:"depth,omitempty" jsonschema:"Levels" schema:"min=1,max=20"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"Entries to show" schema:"min=1,max=5000"`
+	NoIgnore bool   `json:"no_ignore,omitempty" jsonschema:"Also ignored files and .git"`
 }
 
 // listData is what people and programs see of list_dir.
 type listData struct {
-	Path    string      `json:"path"`
-	Entries []listEntry `json:"entries"`
-	Hidden  int         `json:"hidden,omitempty"` // entries that are known and not shown
+	Path    string         `json:"path"`
+	Entries []listEntry    `json:"entries"`
+	Hidden  int            `json:"hidden,omitempty"` // entries that are known and not shown
+	Receipt search.Receipt `json:"receipt"`
 }
 
 type listEntry struct {
-	Path    string `json:"path"` // relative to the listed folder, with slashes
-	Type    string `json:"type"` // file, dir, symlink, fifo, socket or device
-	Size    int64  `json:"size,omitempty"`
-	Target  string `json:"target,omitempty"`
-	Ignored bool   `json:"ignored,omitempty"`
-	More    int    `json:"more,omitempty"` // entries of the folder that are not shown
-	Error   string `json:"error,omitempty"`
+	Path   string `json:"path"` // relative to the listed folder, with slashes
+	Type   string `json:"type"` // file, dir, symlink, fifo, socket or device
+	Size   int64  `json:"size,omitempty"`
+	Target string `json:"target,omitempty"`
+	More   int    `json:"more,omitempty"` // entries of the folder that are not shown; -1 when it was not opened
+
+	depth int
 }
+
+// listTime bounds the reading of one tree.
+const listTime = 30 * time.Second
 
 // Tool returns the tool.
 func (t List) Tool() tool.Tool {
@@ -54,7 +58,7 @@ func (t List) Tool() tool.Tool {
 	}, t.plan)
 }
 
-func (List) plan(ctx context.Context, call *tool.Call, in listInput) (tool.Action, error) {
+func (t List) plan(ctx context.Context, call *tool.Call, in listInput) (tool.Action, error) {
 	given := in.Path
 	if given == "" {
 		given = "."
@@ -68,228 +72,130 @@ func (List) plan(ctx context.Context, call *tool.Call, in listInput) (tool.Actio
 	case l.state.Type != change.Dir:
 		return tool.Action{}, tool.PathError("path", given, host.ErrNotDir)
 	}
-	b := &lister{host: call.Host, depth: in.Depth, limit: in.Limit}
-	if b.depth == 0 {
-		b.depth = ListDepth
+	q := search.TreeQuery{Sizes: true, Limit: in.Limit, Filter: search.Filter{Root: l.path.Real, Hidden: true, NoIgnore: in.NoIgnore,
+		MaxDepth: in.Depth, TimeLimit: listTime, Allow: visibleBelow(call, l.path)}}
+	if q.MaxDepth == 0 {
+		q.MaxDepth = ListDepth
 	}
-	if b.limit == 0 {
-		b.limit = ListEntries
+	if q.Limit == 0 {
+		q.Limit = ListEntries
 	}
 	return tool.Action{
 		Intent: tool.Intent{Effects: []tool.Effect{tool.Read}, Targets: []tool.Target{tool.PathTo(l.path, tool.Read)}},
 		Run: func(ctx context.Context, _ tool.Runner) (tool.Result, error) {
-			top, err := b.list(ctx, l.path)
+			tree, err := search.New(search.HostFS(call.Host), t.Config).Tree(ctx, q)
 			if err != nil {
 				return tool.Result{}, tool.PathError("path", given, err)
 			}
-			data := listData{Path: given, Hidden: b.hidden}
-			text := render(top, given, &data)
-			return tool.Result{Parts: []tool.Part{tool.Text(text)}, Data: data, Meta: tool.Meta{Truncated: b.hidden > 0}}, nil
+			data := listData{Path: given, Entries: make([]listEntry, 0, len(tree.Entries)), Hidden: tree.More, Receipt: tree.Receipt}
+			for _, e := range tree.Entries {
+				data.Entries = append(data.Entries, describe(ctx, call.Host, l.path.Real, e))
+				data.Hidden += max(e.More, 0)
+			}
+			return tool.Result{Parts: []tool.Part{tool.Text(data.draw(tree.More))}, Data: data, Meta: tool.Meta{Truncated: data.Hidden > 0 || tree.Receipt.Partial != search.Complete}}, nil
 		},
 	}, nil
 }
 
-// lister reads a tree level by level, so that every folder of the first level is seen before any of the second.
-type lister struct {
-	host         host.Host
-	depth, limit int
-	shown        int
-	hidden       int
+// visibleBelow returns a function that reports whether policy lets the call see a file below a folder.
+func visibleBelow(call *tool.Call, dir host.Path) func(rel string) bool {
+	see := call.Visible()
+	return func(rel string) bool {
+		p := dir
+		p.Abs, p.Real = filepath.Join(p.Abs, rel), filepath.Join(p.Real, rel)
+		if p.Root != "" {
+			p.Rel = filepath.Join(p.Rel, rel)
+		}
+		return see(p)
+	}
 }
 
-// node is one entry of the tree.
-type node struct {
-	info     host.FileInfo
-	rel      string // to the listed folder
-	path     string // real
-	ignored  bool
-	err      error
-	children []*node
-	more     int // children that are not shown
-	rules    *glob.Stack
-}
-
-func (l *lister) list(ctx context.Context, p host.Path) (*node, error) {
-	top := &node{path: p.Real, info: host.FileInfo{Type: change.Dir}}
-	base := p.Root
-	if base == "" {
-		base = p.Real
-	}
-	var err error
-	if top.rules, err = l.above(ctx, base, p.Real); err != nil {
-		return nil, err
-	}
-	level := []*node{top}
-	for d := 0; d < l.depth && len(level) > 0; d++ {
-		var next []*node
-		for _, n := range level {
-			if err := l.open(ctx, n, base); err != nil {
-				if n == top || ctx.Err() != nil {
-					return nil, err
-				}
-				n.err = err
-			}
-			for _, c := range n.children {
-				if c.info.Type == change.Dir && !c.ignored && c.info.Name != ".git" {
-					next = append(next, c)
-				}
+// describe makes an entry. What a walk does not know of links and special files is asked of the host.
+func describe(ctx context.Context, h host.Host, root string, e search.TreeEntry) listEntry {
+	out := listEntry{Path: e.Path, Type: "file", Size: e.Size, More: e.More, depth: e.Depth}
+	switch e.Kind {
+	case search.Directory:
+		out.Type = "dir"
+	case search.RegularFile:
+	default:
+		out.Type = e.Kind.String()
+		if info, err := h.Stat(ctx, filepath.Join(root, filepath.FromSlash(e.Path))); err == nil {
+			out.Type, out.Target = info.Type.String(), info.Target
+			if info.Special != "" {
+				out.Type = info.Special
 			}
 		}
-		level = next
 	}
-	return top, nil
+	return out
 }
 
-// open reads one folder. Entries over the limit are counted and not shown.
-func (l *lister) open(ctx context.Context, n *node, base string) error {
-	entries, err := l.host.ReadDir(ctx, n.path)
-	if err != nil {
-		return err
-	}
-	rel := slashRel(base, n.path)
-	if n.rel != "" { // the top's own rules are there already
-		n.rules = n.rules.Push(len(rel), ignoreFiles(ctx, l.host, n.path, entries))
-	}
-	for _, e := range entries {
-		if l.shown >= l.limit {
-			n.more++
-			l.hidden++
-			continue
-		}
-		l.shown++
-		c := &node{info: e, path: filepath.Join(n.path, e.Name), rel: e.Name, rules: n.rules}
-		if n.rel != "" {
-			c.rel = n.rel + "/" + e.Name
-		}
-		if r := n.rules.Match(rel+e.Name, e.Type == change.Dir); r != nil && !r.Include {
-			c.ignored = true
-		}
-		n.children = append(n.children, c)
-	}
-	return nil
-}
-
-// above collects the ignore files from base down to dir, inclusive.
-func (l *lister) above(ctx context.Context, base, dir string) (*glob.Stack, error) {
-	var stack *glob.Stack
-	at := base
-	rest := strings.Split(strings.TrimSuffix(slashRel(base, dir), "/"), "/")
-	for i := -1; i < len(rest); i++ {
-		if i >= 0 {
-			if rest[i] == "" {
-				break
-			}
-			at = filepath.Join(at, rest[i])
-		}
-		entries, err := l.host.ReadDir(ctx, at)
-		if err != nil {
-			if at == dir || ctx.Err() != nil {
-				return nil, err
-			}
-			continue
-		}
-		stack = stack.Push(len(slashRel(base, at)), ignoreFiles(ctx, l.host, at, entries))
-	}
-	return stack, nil
-}
-
-// slashRel returns the path of dir relative to base with slashes and one at the end, "" for base itself.
-func slashRel(base, dir string) string {
-	rel, err := filepath.Rel(base, dir)
-	if err != nil || rel == "." {
-		return ""
-	}
-	return filepath.ToSlash(rel) + "/"
-}
-
-// maxIgnoreFile bounds what is read of an ignore file, in bytes.
-const maxIgnoreFile = 1 << 20
-
-func ignoreFiles(ctx context.Context, h host.Host, dir string, entries []host.FileInfo) glob.DirFiles {
-	var f glob.DirFiles
-	for _, e := range entries {
-		var into **glob.Ignore
-		switch e.Name {
-		case ".gitignore":
-			into = &f.Git
-		case ".ignore":
-			into = &f.Dot
-		case ".rgignore":
-			into = &f.Tool
-		case ".git":
-			f.Repo = true
-			continue
-		default:
-			continue
-		}
-		path := filepath.Join(dir, e.Name)
-		if e.Type != change.File || e.Size > maxIgnoreFile {
-			continue
-		}
-		if data, err := readAll(ctx, h, path); err == nil {
-			*into = glob.ParseIgnore(path, data, false)
-		}
-	}
-	if f.Repo {
-		path := filepath.Join(dir, ".git", "info", "exclude")
-		if data, err := readAll(ctx, h, path); err == nil {
-			f.Exclude = glob.ParseIgnore(path, data, false)
-		}
-	}
-	return f
-}
-
-// render draws the tree and fills the entries of data.
-func render(top *node, given string, data *listData) string {
+// draw draws the tree. more is how many entries of the folder itself are not shown.
+func (d *listData) draw(more int) string {
 	var b strings.Builder
-	b.WriteString(strings.TrimSuffix(given, "/") + "/\n")
-	var draw func(n *node, indent string)
-	draw = func(n *node, indent string) {
-		for _, c := range n.children {
-			e := listEntry{Path: c.rel, Type: c.info.Type.String(), Size: c.info.Size, Target: c.info.Target, Ignored: c.ignored, More: c.more}
-			fmt.Fprintf(&b, "%s%s%s\n", indent, c.info.Name, c.suffix(&e))
-			data.Entries = append(data.Entries, e)
-			draw(c, indent+"  ")
-		}
-		if n.more > 0 {
-			fmt.Fprintf(&b, "%s… %d more entries\n", indent, n.more)
+	b.WriteString(strings.TrimSuffix(d.Path, "/") + "/\n")
+	open := []listEntry{{More: more}} // the folder and those below it that are being drawn
+	closeTo := func(depth int) {
+		for len(open) > depth {
+			last := open[len(open)-1]
+			if last.More > 0 {
+				fmt.Fprintf(&b, "%s… %d more\n", strings.Repeat("  ", last.depth+1), last.More)
+			}
+			open = open[:len(open)-1]
 		}
 	}
-	draw(top, "  ")
-	switch {
-	case len(data.Entries) == 0:
-		return b.String() + "[The folder is empty.]"
-	case data.Hidden > 0:
-		fmt.Fprintf(&b, "[%d entries shown, %d more known; list a subfolder, or raise limit.]", len(data.Entries), data.Hidden)
+	for _, e := range d.Entries {
+		closeTo(e.depth)
+		fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("  ", e.depth), e.Path[strings.LastIndexByte(e.Path, '/')+1:], e.suffix())
+		open = append(open, e)
+	}
+	closeTo(0)
+	notes := d.notes()
+	if len(d.Entries) == 0 && len(notes) == 0 {
+		notes = append(notes, "The folder is empty.")
+	}
+	for _, n := range notes {
+		b.WriteString("[" + n + "]\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // suffix says what an entry is besides its name.
-func (c *node) suffix(e *listEntry) string {
-	s := ""
-	switch {
-	case c.info.Special != "":
-		e.Type = c.info.Special
-		s = " (" + c.info.Special + ")"
-	case c.info.Type == change.Dir:
-		s = "/"
-	case c.info.Type == change.Symlink:
-		s = " -> " + c.info.Target
-	default:
-		s = " " + size(c.info.Size)
+func (e *listEntry) suffix() string {
+	switch e.Type {
+	case "dir":
+		return "/"
+	case "file":
+		return " " + size(e.Size)
+	case "symlink":
+		return " -> " + e.Target
 	}
-	if c.ignored {
-		s += " (ignored)"
+	return " (" + e.Type + ")"
+}
+
+// notes say what is there and not shown (F13).
+func (d *listData) notes() []string {
+	var out []string
+	if d.Hidden > 0 {
+		out = append(out, fmt.Sprintf("%d entries shown, %d more known; list a subfolder, or raise limit.", len(d.Entries), d.Hidden))
 	}
-	if c.err != nil {
-		e.Error = c.err.Error()
-		if errors.Is(c.err, fs.ErrPermission) {
-			e.Error = "no permission"
+	for _, s := range d.Receipt.Skipped {
+		examples := strings.Join(s.Examples, ", ")
+		if s.Count > len(s.Examples) {
+			examples += ", …"
 		}
-		s += " (" + e.Error + ")"
+		switch s.Reason {
+		case search.Ignored:
+			out = append(out, fmt.Sprintf("%d ignored and not shown: %s; no_ignore=true shows them.", s.Count, examples))
+		case search.Unreadable:
+			out = append(out, fmt.Sprintf("%d unreadable: %s.", s.Count, examples))
+		case search.Denied:
+			out = append(out, fmt.Sprintf("%d kept back by policy.", s.Count))
+		}
 	}
-	return s
+	if d.Receipt.Partial != search.Complete {
+		out = append(out, fmt.Sprintf("The listing was ended early (%s).", d.Receipt.Partial))
+	}
+	return out
 }
 
 // size writes bytes for people: "0 B", "1.5 KB", "12 MB".

@@ -11,6 +11,7 @@ import (
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
 	"github.com/tackle-dev/tackle/permission"
+	"github.com/tackle-dev/tackle/search"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
 )
@@ -48,7 +49,7 @@ func newWorld(t *testing.T, files map[string]string, opt tool.Options) *world {
 	if w.box, err = toolbox.New(toolbox.Config{Host: w.host, Gate: gate, Env: tool.Environment{Mode: "code"}, Options: opt}); err != nil {
 		t.Fatal(err)
 	}
-	for _, tl := range Tools() {
+	for _, tl := range Tools(search.Config{}) {
 		if err := w.box.Register(tl, "code"); err != nil {
 			t.Fatal(err)
 		}
