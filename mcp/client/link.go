@@ -305,8 +305,8 @@ func (l *link) call(ctx context.Context, name string, args any, report func(done
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	token := fmt.Sprintf("t%d", l.token.Add(1))
 	params.SetProgressToken(token)
-	l.reports.Store(token, report)
-	defer l.reports.Delete(token)
+	stop := l.forward(token, report)
+	defer stop()
 	res, err := v.session.CallTool(ctx, params)
 	if err != nil && ctx.Err() == nil {
 		var answer *jsonrpc.Error
@@ -316,6 +316,25 @@ func (l *link) call(ctx context.Context, name string, args any, report func(done
 		err = v.process.explain(err)
 	}
 	return res, err
+}
+
+// forward passes the server's reports on until stop returns; none comes after it.
+func (l *link) forward(token string, report func(done, total float64, message string)) (stop func()) {
+	var mu sync.Mutex
+	over := false
+	l.reports.Store(token, func(done, total float64, message string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			report(done, total, message)
+		}
+	})
+	return func() {
+		l.reports.Delete(token)
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+	}
 }
 
 func (l *link) timeout() time.Duration {
