@@ -86,7 +86,7 @@ func (b *Box) Why(ctx context.Context, req Request) (Explanation, error) {
 			ask.Intent = &p.Action.Intent
 		}
 	}
-	e.Explanation = b.gate.Why(def, ask)
+	e.Explanation = b.policy.Gate().Why(def, ask)
 	return e, nil
 }
 

@@ -24,8 +24,10 @@ import (
 	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
+	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/permission"
+	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/session"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
@@ -47,7 +49,8 @@ type Config struct {
 	Posture string // plan, guarded, auto or ci; default: that of the files, else guarded
 	// Rules are a layer of their own, as strict as any other: the strictest opinion of all layers wins.
 	Rules []permission.Rule
-	// Answerer answers what policy asks a person; nil means that nobody is there. Approve answers without a person.
+	// Answerer answers what policy asks a person, beside whoever listens to [Box.Asks]; nil leaves it to those. Approve
+	// answers without a person.
 	Answerer toolbox.Answerer
 	Approve  permission.Answer
 
@@ -85,10 +88,14 @@ type Box struct {
 	*toolbox.Box
 	cfg       Config
 	merged    config.Merged
-	gate      *permission.Gate
+	policy    *policy
+	asks      *ask.Queue
+	ledger    *ledger.Ledger
 	store     store.Store
 	log       *session.Log
 	artifacts *artifact.Store
+	snapshot  snapshot
+	loading   config.Options // how the configuration was read
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -111,7 +118,7 @@ func (b *Box) configure(ctx context.Context) error {
 	if c.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return err
 	}
-	opt := config.Options{Dir: c.Dir, NoFiles: c.NoFiles, Flags: c.flags()}
+	opt := config.Options{Dir: c.Dir, NoFiles: c.NoFiles, Flags: c.flags(), ReadFile: b.snapshot.read}
 	if b.merged, err = config.Load(ctx, opt); err != nil {
 		return err
 	}
@@ -126,6 +133,7 @@ func (b *Box) configure(ctx context.Context) error {
 			return err
 		}
 	}
+	b.loading = opt
 	m := &b.merged.Config
 	if c.Roots = m.Roots; len(c.Roots) == 0 {
 		c.Roots = []string{c.Dir}
@@ -184,6 +192,7 @@ func (b *Box) assemble() error {
 	}
 	b.store = store.Open(cfg.StateDir, store.Options{})
 	b.log = session.NewLog(b.store)
+	b.ledger = ledger.New(b.store, nil)
 	// Both kinds of retention have the defaults that their configuration documents.
 	b.artifacts = artifact.New(b.store, b.store, artifact.Options{Dir: filepath.Join(cfg.StateDir, "artifacts"),
 		MaxAge: cmp.Or(m.Artifacts.MaxAge, local.DefaultMaxImageAge), MaxBytes: cmp.Or(int64(m.Artifacts.MaxBytes), local.DefaultMaxImageBytes)})
@@ -192,10 +201,11 @@ func (b *Box) assemble() error {
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
 	tools := b.builtins()
 	var err error
-	if b.gate, err = b.newGate(h, tools); err != nil {
+	if b.policy, err = b.newPolicy(h, tools); err != nil {
 		return err
 	}
-	answerer := cfg.Answerer
+	b.asks = b.newAsks()
+	var answerer toolbox.Answerer = asker{b, cfg.Answerer}
 	if cfg.Approve != permission.Nobody {
 		answerer = settle(cfg.Approve)
 	}
@@ -203,7 +213,7 @@ func (b *Box) assemble() error {
 	for name, t := range m.Tools {
 		overrides[name] = toolbox.Override{Name: t.Name, Description: t.Description}
 	}
-	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: b.gate, Answerer: answerer, Recorder: b.log, Sessions: b.log,
+	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: b.policy, Answerer: answerer, Recorder: b.log, Sessions: b.log,
 		Artifacts: spool{b.artifacts}, Hooks: cfg.Hooks, Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
 		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log})
 	if err != nil {
@@ -215,26 +225,6 @@ func (b *Box) assemble() error {
 		}
 	}
 	return nil
-}
-
-func (b *Box) newGate(h host.Host, tools []Tool) (*permission.Gate, error) {
-	facts := permission.FactsOf(h.Info())
-	facts.State = append(facts.State, b.cfg.StateDir)
-	facts.Artifacts = b.artifacts.SessionDir(b.cfg.Session)
-	facts.Readable = b.merged.Config.ReadRoots
-	for _, f := range b.merged.Files {
-		facts.Config = append(facts.Config, f.Path)
-	}
-	layers := b.merged.Layers
-	if len(b.cfg.Rules) > 0 {
-		layers = append(layers, permission.Layer{Name: "program", Rules: b.cfg.Rules})
-	}
-	names := make(map[string]string, len(tools))
-	for _, t := range tools {
-		d := t.Definition()
-		names[d.Name] = d.Permission
-	}
-	return permission.New(permission.Options{Posture: b.merged.Config.Posture, Layers: layers, Facts: facts, Tools: names})
 }
 
 // settle answers asks without a person.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,6 +36,8 @@ type Options struct {
 	Decode func(line string) []string
 	// Root is what the paths of previews are relative to; "" shows them absolute.
 	Root string
+	// Secrets returns the secret values of the environment, which are masked in everything that is shown or kept. Optional.
+	Secrets func() []string
 	// Journal stores asks and answers. Optional.
 	Journal Journal
 	// Tickets keeps asks that nobody was there to answer. Optional.
@@ -56,16 +57,16 @@ type Journal interface {
 type Queue struct {
 	opt  Options
 	mu   sync.Mutex
-	open []*pending // in the order of asking
-	past map[string]ended
-	ring []string // keys of past, oldest first
+	open []*pending       // in the order of asking
+	past map[string]error // what a late answer to an ended ask is told
+	ring []string         // keys of past, oldest first
 	subs map[*Subscription]bool
 }
 
 // pending is an open ask. The queue's mutex guards it.
 type pending struct {
 	req     *Request
-	resume  json.RawMessage
+	reason  string       // of policy
 	ticket  string       // of the same call, open already
 	claimed bool         // somebody decides it
 	result  chan decided // of capacity 1
@@ -77,18 +78,13 @@ type decided struct {
 	err      error
 }
 
-// ended is what is remembered of an ask.
-type ended struct {
-	err error // what a late answer is told
-}
-
 // New returns an empty queue. opt is copied.
 func New(opt Options) *Queue {
 	opt.Timeout = cmp.Or(opt.Timeout, DefaultTimeout)
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Queue{opt: opt, past: map[string]ended{}, subs: map[*Subscription]bool{}}
+	return &Queue{opt: opt, past: map[string]error{}, subs: map[*Subscription]bool{}}
 }
 
 func (q *Queue) gate() *permission.Gate {
@@ -120,7 +116,7 @@ func (q *Queue) Ask(ctx context.Context, qu Question) (tool.Decision, error) {
 			return tool.Decision{}, fmt.Errorf("ask: %w", err)
 		}
 	}
-	p := &pending{req: req, resume: qu.Resume, ticket: ticket, result: make(chan decided, 1), faces: map[any]bool{}}
+	p := &pending{req: req, reason: qu.Policy.Reason, ticket: ticket, result: make(chan decided, 1), faces: map[any]bool{}}
 	q.publish(p, len(qu.Faces))
 	defer q.serveInline(ctx, p, qu.Faces)()
 	q.nobodyLeft(ctx, p)
@@ -135,7 +131,7 @@ func (q *Queue) Ask(ctx context.Context, qu Question) (tool.Decision, error) {
 	case r := <-p.result:
 		return r.decision, r.err
 	case <-ctx.Done():
-		q.finish(ctx, p, tool.Decision{Verdict: tool.Deny, By: req.By, Reason: "the call ended before it was answered", Fingerprint: req.Fingerprint()}, ErrEnded)
+		q.finish(ctx, p, tool.Decision{Verdict: tool.Deny, By: req.By, Reason: "the call ended before it was answered", Fingerprint: req.Fingerprint}, ErrEnded)
 	case <-timeout:
 		q.unanswered(ctx, p, fmt.Sprintf("nobody answered within %v", q.opt.Timeout), ErrExpired)
 	}
@@ -149,8 +145,9 @@ func (q *Queue) Ask(ctx context.Context, qu Question) (tool.Decision, error) {
 // request builds what faces see.
 func (q *Queue) request(qu *Question) *Request {
 	now := q.opt.Now()
-	r := &Request{ID: "ask_" + strings.ToLower(rand.Text()[:20]), Tool: qu.Intent.Tool, Session: qu.Session, Turn: qu.Turn, Mode: qu.Mode, Call: qu.Call,
-		Intent: qu.Intent, By: qu.Policy.By, Reason: qu.Policy.Reason, Hunks: qu.Hunks, Asked: now}
+	r := &Request{ID: "ask_" + strings.ToLower(rand.Text()[:20]), Tool: qu.Intent.Tool, Permission: qu.Intent.Permission,
+		Session: qu.Session, Turn: qu.Turn, Mode: qu.Mode, Call: qu.Call,
+		Fingerprint: qu.Intent.Fingerprint, Intent: qu.Intent, By: qu.Policy.By, Hunks: qu.Hunks, Asked: now}
 	if q.opt.Timeout > 0 {
 		r.Expires = now.Add(q.opt.Timeout)
 	}
@@ -161,12 +158,14 @@ func (q *Queue) request(qu *Question) *Request {
 		e = &why
 		asks, r.PersonOnly = asked(e)
 	}
-	for _, t := range asks {
-		r.Asks = append(r.Asks, t.Value)
-	}
 	r.PersonOnly = r.PersonOnly || strings.Contains(qu.Policy.By, "guard ")
-	r.Offers = q.offers(qu, asks, r.PersonOnly)
-	r.View = q.makeView(qu, e)
+	mask := q.masker()
+	if r.Offers = q.offers(qu, asks, r.PersonOnly, mask); len(r.Offers) > 1 {
+		for _, t := range asks {
+			r.Asks = append(r.Asks, t.Value)
+		}
+	}
+	r.View = q.makeView(qu, e, mask)
 	r.Shown = r.View.digest()
 	return r
 }
@@ -255,7 +254,7 @@ func (q *Queue) remember(id string, err error) {
 		delete(q.past, q.ring[0])
 		q.ring = append(q.ring[:0:0], q.ring[1:]...)
 	}
-	q.past[id], q.ring = ended{err}, append(q.ring, id)
+	q.past[id], q.ring = err, append(q.ring, id)
 }
 
 // Answer decides an open ask. The first answer wins. It returns the decision that the call gets.
@@ -303,8 +302,8 @@ func (q *Queue) find(id string) (*pending, error) {
 			return p, nil
 		}
 	}
-	if e, ok := q.past[id]; ok {
-		return nil, e.err
+	if err, ok := q.past[id]; ok {
+		return nil, err
 	}
 	return nil, fmt.Errorf("ask %q: %w", id, ErrUnknown)
 }

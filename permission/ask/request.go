@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,27 +16,29 @@ type Question struct {
 	permission.Request
 	Policy tool.Decision // the ask of policy
 	Hunks  int           // how many hunks can be approved one by one; 0 where none
-	// Resume is what another process needs to take up the call; it is kept with a ticket. Optional.
-	Resume json.RawMessage
 	// Faces may answer this ask only, beside those of the queue.
 	Faces []Face
 }
 
-// Request is one ask as faces see it. It is plain data; nobody changes it once it is open.
+// Request is one ask as faces see it. It is plain data; nobody changes it once it is open. Its JSON holds no secret of the
+// environment.
 type Request struct {
-	ID      string `json:"id"`
-	Tool    string `json:"tool"`
-	Session string `json:"session,omitempty"`
-	Turn    string `json:"turn,omitempty"`
-	Mode    string `json:"mode,omitempty"`
-	Call    string `json:"call,omitempty"`
+	ID         string `json:"id"`
+	Tool       string `json:"tool"`
+	Permission string `json:"permission"`
+	Session    string `json:"session,omitempty"`
+	Turn       string `json:"turn,omitempty"`
+	Mode       string `json:"mode,omitempty"`
+	Call       string `json:"call,omitempty"`
 
-	Intent *tool.Intent `json:"intent"`
-	By     string       `json:"by"`     // what asks: the rule, guard or posture
-	Reason string       `json:"reason"` // why, for people
-	Hunks  int          `json:"hunks,omitempty"`
-	Offers []Offer      `json:"offers"` // how long a yes may hold; "once" is always among them
-	// Asks are the exact targets that policy asks about, not escaped: for grants, never for showing.
+	// Fingerprint binds the answer to what was shown; an answer names it.
+	Fingerprint string       `json:"fingerprint"`
+	Intent      *tool.Intent `json:"-"` // nil in a ticket; not masked, not escaped
+
+	By     string  `json:"by"` // what asks: the rule, guard or posture
+	Hunks  int     `json:"hunks,omitempty"`
+	Offers []Offer `json:"offers"` // how long a yes may hold; "once" is always among them
+	// Asks are the exact targets that policy asks about, where they can be granted: not escaped, never for showing.
 	Asks []string `json:"asks,omitempty"`
 	// PersonOnly says that a guard asks, so that only a named person can say yes.
 	PersonOnly bool `json:"personOnly,omitempty"`
@@ -48,9 +49,6 @@ type Request struct {
 	Asked   time.Time `json:"asked"`
 	Expires time.Time `json:"expires"`
 }
-
-// Fingerprint is that of the intent; an answer names it.
-func (r *Request) Fingerprint() string { return r.Intent.Fingerprint }
 
 // Scope says how long a yes holds.
 type Scope string
@@ -128,8 +126,8 @@ func (r *Request) check(a *Answer) error {
 		return bad(ErrOther, "it comes from session %q, the ask is of another one", a.Session)
 	case a.Fingerprint == "":
 		return bad(ErrOther, "it names no fingerprint, so it is not known what was shown")
-	case a.Fingerprint != r.Fingerprint():
-		return bad(ErrOther, "what was shown is not what is asked (fingerprint %.12s, not %.12s)", a.Fingerprint, r.Fingerprint())
+	case a.Fingerprint != r.Fingerprint:
+		return bad(ErrOther, "what was shown is not what is asked (fingerprint %.12s, not %.12s)", a.Fingerprint, r.Fingerprint)
 	}
 	if !a.Allow {
 		if a.Hunks != nil || a.Scope != "" && a.Scope != Once || !a.Until.IsZero() {
@@ -212,7 +210,7 @@ func (r *Request) Offered(s Scope) (Offer, bool) {
 // decision is what an answer means for the call.
 func (r *Request) decision(a *Answer, at time.Time) tool.Decision {
 	d := tool.Decision{Verdict: tool.Deny, By: a.Approver.String(), Reason: a.Words, Person: a.Approver.Name != "",
-		Fingerprint: r.Fingerprint(), At: at}
+		Fingerprint: r.Fingerprint, At: at}
 	if !a.Allow {
 		return d
 	}

@@ -29,11 +29,15 @@ func asked(e *permission.Explanation) (targets []permission.TargetView, guarded 
 }
 
 // offers lists how long a yes to the question may hold. targets are what policy asks about.
-func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bool) []Offer {
+func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bool, mask mask) []Offer {
 	what := describe(qu.Intent.Permission, targets)
 	out := []Offer{{Scope: Once, Says: "this call"}}
-	// What a parent session asks would have to be granted there; and a target without a name cannot be granted at all.
-	if q.gate() == nil || len(targets) == 0 || strings.HasPrefix(qu.Policy.By, "parent: ") || slices.ContainsFunc(targets, unnamed) {
+	// What a parent session asks would have to be granted there; a target without a name cannot be granted at all, and one
+	// with a secret in it would keep the secret.
+	bad := func(t permission.TargetView) bool {
+		return t.Kind == "" || t.Value == "" || t.By == "guard unknown-target" || mask(t.Value) != t.Value
+	}
+	if q.gate() == nil || len(targets) == 0 || strings.HasPrefix(qu.Policy.By, "parent: ") || slices.ContainsFunc(targets, bad) {
 		return out
 	}
 	if qu.Session != "" {
@@ -47,10 +51,6 @@ func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bo
 		out = append(out, Offer{Scope: Always, Patterns: p, Says: fmt.Sprintf("%s of %s, in this project", show.Line(qu.Intent.Permission), listed(p))})
 	}
 	return append(out, Offer{Scope: Until, Says: what + ", in this project until a time"})
-}
-
-func unnamed(t permission.TargetView) bool {
-	return t.Kind == "" || t.Value == "" || t.By == "guard unknown-target"
 }
 
 func describe(perm string, targets []permission.TargetView) string {
@@ -155,7 +155,7 @@ func around(in *tool.Intent, t *permission.TargetView) string {
 
 // grants returns what a yes gives beyond this call.
 func (r *Request) grants(a *Answer) []permission.Grant {
-	base := permission.Grant{Permission: r.Intent.Permission, Session: r.Session, Turn: r.Turn, Expires: a.Until, Person: a.Approver.Name, Reason: a.Words}
+	base := permission.Grant{Permission: r.Permission, Session: r.Session, Turn: r.Turn, Expires: a.Until, Person: a.Approver.Name, Reason: a.Words}
 	switch a.Scope {
 	case Turn:
 		base.Scope = permission.ThisTurn
@@ -188,7 +188,7 @@ func (r *Request) late(a *Answer, at time.Time) []permission.Grant {
 	if grants := r.grants(a); grants != nil {
 		return grants
 	}
-	g := permission.Grant{Fingerprint: r.Fingerprint(), Scope: permission.Once, Session: r.Session, Expires: at.Add(LateTime), Person: a.Approver.Name, Reason: a.Words}
+	g := permission.Grant{Fingerprint: r.Fingerprint, Scope: permission.Once, Session: r.Session, Expires: at.Add(LateTime), Person: a.Approver.Name, Reason: a.Words}
 	if r.Session == "" {
 		g.Scope = permission.ThisProject
 	}

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,8 +11,7 @@ import (
 
 // Ticket is an ask that nobody was there to answer, kept so that somebody can answer later.
 type Ticket struct {
-	Request *Request        `json:"request"`
-	Resume  json.RawMessage `json:"resume,omitempty"` // see Question.Resume
+	Request *Request `json:"request"`
 	// Answer is what somebody said; nil while it is open.
 	Answer *Answer   `json:"answer,omitempty"`
 	At     time.Time `json:"at,omitzero"` // of the answer
@@ -39,18 +37,18 @@ func (q *Queue) unanswered(ctx context.Context, p *pending, why string, late err
 	if !q.claim(p) {
 		return
 	}
-	d := tool.Decision{Verdict: tool.Deny, By: p.req.By, Reason: sentence(p.req.Reason) + "It needs a person's approval and " + why, Fingerprint: p.req.Fingerprint()}
+	d := tool.Decision{Verdict: tool.Deny, By: p.req.By, Reason: sentence(p.reason) + "It needs a person's approval and " + why, Fingerprint: p.req.Fingerprint}
 	if q.opt.Tickets != nil {
 		var err error
 		if d.Ticket = p.ticket; d.Ticket == "" {
 			d.Ticket = p.req.ID
-			err = q.opt.Tickets.Put(context.WithoutCancel(ctx), Ticket{Request: p.req, Resume: p.resume})
+			err = q.opt.Tickets.Put(context.WithoutCancel(ctx), Ticket{Request: p.req})
 		}
 		if err != nil {
 			d.Ticket = ""
 			d.Reason += fmt.Sprintf(". It could not be kept for later: %v", err)
 		} else {
-			d.Reason += fmt.Sprintf(". A person can allow it later with `tackle approve %s`; then repeat the call unchanged", d.Ticket)
+			d.Reason += fmt.Sprintf(". A person can allow it later with `tackle approve %s`; then repeat the call unchanged, in session %s", d.Ticket, p.req.Session)
 		}
 	}
 	q.close(ctx, p, d, late)
@@ -77,7 +75,7 @@ func (q *Queue) before(ctx context.Context, qu *Question) (d *tool.Decision, ope
 		return nil, "", fmt.Errorf("ask: %w", err)
 	}
 	for _, t := range list {
-		if t.Request.Session != qu.Session || t.Request.Fingerprint() != qu.Intent.Fingerprint {
+		if t.Request.Session != qu.Session || t.Request.Fingerprint != qu.Intent.Fingerprint {
 			continue
 		}
 		switch {

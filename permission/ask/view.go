@@ -56,14 +56,61 @@ type Hunk struct {
 	Text   string `json:"text"` // lines with "-", "+" and " " in front
 }
 
+// mask hides the secrets of the environment in a text.
+type mask func(string) string
+
+func (q *Queue) masker() mask {
+	if q.opt.Secrets == nil {
+		return func(s string) string { return s }
+	}
+	var pairs []string
+	for _, s := range q.opt.Secrets() {
+		if len(s) < 4 { // masking very short strings would mask ordinary text
+			continue
+		}
+		pairs = append(pairs, s, "[secret]")
+		if quoted, _ := json.Marshal(s); string(quoted[1:len(quoted)-1]) != s {
+			pairs = append(pairs, string(quoted[1:len(quoted)-1]), "[secret]")
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
+
+// masked returns a copy of the intent and of its explanation without secrets. The changes are not copied.
+func (m mask) masked(in *tool.Intent, e *permission.Explanation) (*tool.Intent, *permission.Explanation) {
+	out := *in
+	out.Args, out.Targets, out.MayCreate = json.RawMessage(m(string(in.Args))), slices.Clone(in.Targets), slices.Clone(in.MayCreate)
+	for i := range out.Targets {
+		t := &out.Targets[i]
+		t.Value = m(t.Value)
+		if t.Path != nil {
+			p := *t.Path
+			p.Given, p.Real = m(p.Given), m(p.Real)
+			t.Path = &p
+		}
+	}
+	for i := range out.MayCreate {
+		out.MayCreate[i] = m(out.MayCreate[i])
+	}
+	if e == nil {
+		return &out, nil
+	}
+	why := permission.Explanation{Targets: slices.Clone(e.Targets)}
+	for i := range why.Targets {
+		t := &why.Targets[i]
+		t.Value, t.Given = m(t.Value), m(t.Given)
+	}
+	return &out, &why
+}
+
 // makeView builds the view of a question.
-func (q *Queue) makeView(qu *Question, e *permission.Explanation) View {
-	in := qu.Intent
-	v := View{Reason: show.Line(qu.Policy.Reason), Args: fields(in.Args)}
+func (q *Queue) makeView(qu *Question, e *permission.Explanation, mask mask) View {
+	in, e := mask.masked(qu.Intent, e)
+	v := View{Reason: show.Line(mask(qu.Policy.Reason)), Args: fields(in.Args)}
 	set := in.Changes
 	if !set.Empty() {
 		p := set.Preview(q.opt.Root, change.PreviewOptions{})
-		v.Diff, v.Summary = show.Text(evenEndings(p.Diff)), show.Text(p.Summary())
+		v.Diff, v.Summary = show.Text(evenEndings(mask(p.Diff))), show.Text(mask(p.Summary()))
 		v.Title = fmt.Sprintf("%s asks to change %s", show.Line(in.Tool), count(len(p.Files), "file", "files"))
 	} else {
 		v.Title = fmt.Sprintf("%s asks to %s", show.Line(in.Tool), effects(in.Effects))

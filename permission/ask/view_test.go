@@ -12,6 +12,7 @@ import (
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
+	"github.com/tackle-dev/tackle/permission/kept"
 	"github.com/tackle-dev/tackle/tool"
 )
 
@@ -174,5 +175,38 @@ func TestLineEndings(t *testing.T) {
 	}
 	if got := diff("a\r\nb\r\n", "a\r\nc\n"); !strings.Contains(got, `-b\u{D}`) || !strings.Contains(got, "+c\n") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// T9: a secret of the environment is in no request, and a target that holds one can be allowed only once.
+func TestT9_SecretsAreMasked(t *testing.T) {
+	const canary = "CANARY\"7f3a9"
+	in := on(tool.CommandTarget, tool.Execute, "shell", "curl -H 'Authorization: "+canary+"' x")
+	in.Targets = append(in.Targets, tool.PathTo(path("src/"+canary), tool.Write))
+	in.Effects = append(in.Effects, tool.Write)
+	in.Changes = &change.Set{Ops: []change.Op{change.Create(root+"/src/"+canary, []byte(canary), 0o644)}}
+	in.Hunks = 2
+	in.Args, _ = json.Marshal(map[string]any{"edits": []any{map[string]string{"old_string": canary, "new_string": "x"}, canary}})
+	in.Seal()
+	s := memory()
+	q, g := queue(t, ask.Options{Secrets: func() []string { return []string{canary} }, Tickets: kept.NewTickets(s, nil), Decode: func(c string) []string { return []string{c} }})
+	qu := question(t, g, in)
+	d, err := q.Ask(t.Context(), qu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tk, err := kept.NewTickets(s, nil).Get(t.Context(), d.Ticket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(tk)
+	if err != nil || strings.Contains(string(b), "7f3a9") {
+		t.Errorf("%v: the secret is in %s", err, b)
+	}
+	if !strings.Contains(string(b), "[secret]") {
+		t.Errorf("no mask in %s", b)
+	}
+	if len(tk.Request.Offers) != 1 {
+		t.Errorf("offers %+v", tk.Request.Offers)
 	}
 }

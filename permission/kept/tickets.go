@@ -71,7 +71,7 @@ func read(r store.Record) (ask.Ticket, error) {
 	if err := json.Unmarshal(r.Body, &t); err != nil {
 		return t, fmt.Errorf("ask %s: %w", r.Key, err)
 	}
-	if t.Request == nil || t.Request.Intent == nil {
+	if t.Request == nil || t.Request.Fingerprint == "" {
 		return t, fmt.Errorf("ask %s: the record holds no request", r.Key)
 	}
 	return t, nil
