@@ -51,7 +51,7 @@ func integral(b []byte) (string, bool) {
 
 // float returns the value of a JSON number, false where it is outside the range of float64.
 func float(b []byte) (float64, bool) {
-	if len(b) <= 15 && bytes.IndexAny(b, ".eE") < 0 {
+	if len(b) <= 15 && !bytes.ContainsAny(b, ".eE") {
 		n, neg := int64(0), false
 		for i, c := range b {
 			if i == 0 && c == '-' {

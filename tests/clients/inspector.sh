@@ -18,9 +18,9 @@ inspect --method tools/call --tool-name read_file --tool-arg path=a.txt | want '
 inspect --method tools/call --tool-name edit --tool-arg path=a.txt --tool-arg old_string=world --tool-arg new_string=there | want 'Edited a.txt: 1 replacement at line 2.'
 [ "$(cat "$WS/a.txt")" = $'hello\nthere' ] || { echo "the edit is not on disk" >&2; exit 1; }
 inspect --method tools/call --tool-name grep --tool-arg pattern=there --tool-arg output_mode=content | want 'a.txt:2:there'
-failed=$(inspect --method tools/call --tool-name read_file --tool-arg path=none || true)
+failed=$(inspect --method tools/call --tool-name read_file --tool-arg path=none 2>&1 || true)
 want '"isError":true' <<<"$failed"
 want 'TOOL ERROR: NOT_FOUND' <<<"$failed"
-denied=$(inspect --method tools/call --tool-name write_file --tool-arg path=../out --tool-arg content=x || true)
+denied=$(inspect --method tools/call --tool-name write_file --tool-arg path=../out --tool-arg content=x 2>&1 || true)
 want 'PERMISSION_DENIED' <<<"$denied"
 [ ! -e "$WS/../out" ] || { echo "a denied call wrote" >&2; exit 1; }
