@@ -2,9 +2,11 @@ package file
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -14,10 +16,11 @@ import (
 
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/tool"
+	"github.com/tackle-dev/tackle/toolbox"
 )
 
 // undoWorld is a world whose undo knows the diffs of the calls that it made.
-func undoWorld(t *testing.T, files map[string]string) *world {
+func undoWorld(t testing.TB, files map[string]string) *world {
 	w := newWorld(t, files, tool.Options{})
 	diffs := map[string]string{}
 	w.seen = func(res *tool.Result) {
@@ -181,4 +184,135 @@ func TestF10_UndoRestoresEverything(t *testing.T) {
 			rt.Fatalf("after undo:\n%s\nwant\n%s", got, start)
 		}
 	})
+}
+
+// BenchmarkUndo1000 takes back one call that made 1,000 files.
+func BenchmarkUndo1000(b *testing.B) {
+	for b.Loop() {
+		b.StopTimer()
+		w := undoWorld(b, map[string]string{"a": "a"})
+		var p strings.Builder
+		p.WriteString("*** Begin Patch\n")
+		for i := range 1000 {
+			fmt.Fprintf(&p, "*** Add File: d%d/f%d\n+line %d\n", i%10, i, i)
+		}
+		p.WriteString("*** End Patch\n")
+		w.ok("apply_patch", args{"patch": p.String()})
+		b.StartTimer()
+		w.ok("undo", args{"last": true})
+	}
+}
+
+// BenchmarkPatchCommit applies 200 hunks to 50 files of 1,000 lines, beside the bare writes of the same bytes.
+func BenchmarkPatchCommit(b *testing.B) {
+	files := map[string]string{}
+	var p strings.Builder
+	p.WriteString("*** Begin Patch\n")
+	for f := range 50 {
+		var c strings.Builder
+		for l := range 1000 {
+			fmt.Fprintf(&c, "file %d line %d of some text\n", f, l)
+		}
+		files[fmt.Sprintf("f%02d", f)] = c.String()
+		fmt.Fprintf(&p, "*** Update File: f%02d\n", f)
+		for h := range 4 {
+			l := 100 + h*200
+			fmt.Fprintf(&p, "@@\n file %d line %d of some text\n-file %d line %d of some text\n+changed\n file %d line %d of some text\n", f, l, f, l+1, f, l+2)
+		}
+	}
+	p.WriteString("*** End Patch\n")
+	var plan, ours, bare []time.Duration
+	for b.Loop() {
+		w := undoWorld(b, files)
+		raw, err := json.Marshal(args{"patch": p.String()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		begin := time.Now()
+		planned, err := w.box.Plan(b.Context(), toolbox.Request{Tool: "apply_patch", Args: raw, Session: "s", Dir: w.dir})
+		if err != nil || planned.Err != nil {
+			b.Fatal(err, planned.Err)
+		}
+		t0 := time.Now()
+		plan = append(plan, t0.Sub(begin))
+		if _, err := w.host.Commit(b.Context(), planned.Action.Intent.Changes, host.CommitOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		t1 := time.Now()
+		for name := range files {
+			data, err := os.ReadFile(filepath.Join(w.dir, name))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := bareWrite(filepath.Join(w.dir, name), data); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := syncAll(w.dir); err != nil {
+			b.Fatal(err)
+		}
+		ours, bare = append(ours, t1.Sub(t0)), append(bare, time.Since(t1))
+	}
+	slices.Sort(ours)
+	slices.Sort(bare)
+	slices.Sort(plan)
+	b.ReportMetric(float64(ours[len(ours)/2])/float64(bare[len(bare)/2]), "commit/bare")
+	b.ReportMetric(float64(plan[len(plan)/2].Microseconds()), "plan-µs")
+	b.ReportMetric(float64(ours[len(ours)/2].Microseconds()), "commit-µs")
+	b.ReportMetric(float64(bare[len(bare)/2].Microseconds()), "bare-µs")
+	b.ReportMetric(0, "ns/op")
+}
+
+// bareWrite is the least that replaces a file safely.
+func bareWrite(path string, data []byte) error {
+	tmp := path + ".tmp"
+	if err := os.WriteFile(tmp, data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// syncAll makes what was written durable, once: the journal's commit point does no less.
+func syncAll(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// P9, the plan half: an answer that names hunks plans again with only those; the result says what became of the others.
+func TestP9_ApprovedHunks(t *testing.T) {
+	w := newWorld(t, map[string]string{"a": "one\ntwo\nthree\n"}, tool.Options{})
+	run := func(name string, a args, hunks []int) tool.Result {
+		t.Helper()
+		raw, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := w.box.Plan(t.Context(), toolbox.Request{Tool: name, Args: raw, Session: "s", Dir: w.dir})
+		if err != nil || p.Err != nil {
+			t.Fatal(err, p.Err)
+		}
+		if p.Action.Intent.Hunks != 3 {
+			t.Errorf("%s offers %d hunks", name, p.Action.Intent.Hunks)
+		}
+		res, err := w.box.Run(t.Context(), p, tool.Decision{Verdict: tool.Allow, By: "person", Person: true, Hunks: hunks, Denied: map[int]string{2: "keep this one"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	edits := []any{args{"old_string": "one", "new_string": "1"}, args{"old_string": "two", "new_string": "2"}, args{"old_string": "three", "new_string": "3"}}
+	res := run("multi_edit", args{"path": "a", "edits": edits}, []int{1, 3})
+	w.holds(res.Text(), "applied 2 of 3", "#2 denied: keep this one")
+	if got := w.get("a"); got != "1\ntwo\n3\n" {
+		t.Errorf("%q", got)
+	}
+	res = run("apply_patch", args{"patch": "*** Begin Patch\n*** Update File: a\n@@\n-1\n+one\n@@\n-two\n+2\n@@\n-3\n+three\n*** End Patch\n"}, []int{3})
+	w.holds(res.Text(), "#2 denied: keep this one", "#3 applied")
+	if got := w.get("a"); got != "1\ntwo\nthree\n" {
+		t.Errorf("%q", got)
+	}
 }

@@ -18,7 +18,7 @@ import (
 
 // world is a workspace with a toolbox on the local host.
 type world struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	host host.Host
 	box  *toolbox.Box
@@ -26,7 +26,7 @@ type world struct {
 	seen func(*tool.Result) // told about every result
 }
 
-func newWorld(t *testing.T, files map[string]string, opt tool.Options) *world {
+func newWorld(t testing.TB, files map[string]string, opt tool.Options) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
