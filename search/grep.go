@@ -122,7 +122,7 @@ type grepWalk struct {
 	p       *scan.Program
 	sink    sink
 	workers []*lineSearch
-	large   chan struct{}
+	large   chan []byte
 }
 
 // maxLarge is how many workers may have a file larger than one read in memory at once.
@@ -133,7 +133,10 @@ func (e *Engine) grepWalk(ctx context.Context, q *GrepQuery, s sink) (*grepWalk,
 	if err != nil {
 		return nil, err
 	}
-	g := &grepWalk{q: q, p: p, sink: s, workers: make([]*lineSearch, e.workers), large: make(chan struct{}, maxLarge)}
+	g := &grepWalk{q: q, p: p, sink: s, workers: make([]*lineSearch, e.workers), large: make(chan []byte, maxLarge)}
+	for range maxLarge {
+		g.large <- nil
+	}
 	if g.w, err = e.walker(ctx, q.Filter, g); err != nil {
 		return nil, err
 	}

@@ -26,14 +26,14 @@ type lineSearch struct {
 	explicit bool // the root is a file: it is searched to the end even when it is binary
 	multi    bool // matches may span lines
 	stopped  func() bool
-	flush    func()        // hands over what was kept so far, when it becomes much; nil: keep it
-	large    chan struct{} // held while buf is larger than firstRead
+	flush    func()      // hands over what was kept so far, when it becomes much; nil: keep it
+	large    chan []byte // the large buffers, of which there are few; nil ones are made when needed
 
 	rel     string
 	buf     []byte
+	first   []byte // the buffer for ordinary files, while buf is a large one
 	text    []byte // a decoded file
-	holds   bool
-	checked bool // the window was looked through for NUL bytes
+	checked bool   // the window was looked through for NUL bytes
 	binary  bool
 	again   bool // search the region again: at its first match it turned out to be binary
 	long    bool // a line was cut into pieces
@@ -151,22 +151,28 @@ func (ls *lineSearch) whole(t *tally, data []byte, rest OpenFile) ([]byte, error
 	}
 }
 
-// grow makes the buffer larger and keeps its first used bytes. Few workers at a time may have a large one.
+// grow makes the buffer larger and keeps its first used bytes.
 func (ls *lineSearch) grow(used, size int) {
-	if !ls.holds {
-		ls.large <- struct{}{}
-		ls.holds = true
+	old := ls.buf
+	if ls.first == nil {
+		ls.first = ls.buf
+		ls.buf = <-ls.large
 	}
-	buf := make([]byte, size)
-	copy(buf, ls.buf[:used])
-	ls.buf = buf
+	if cap(ls.buf) < size {
+		ls.buf = make([]byte, size)
+	}
+	ls.buf = ls.buf[:size]
+	copy(ls.buf, old[:used])
 }
 
+// release gives a large buffer back.
 func (ls *lineSearch) release() {
-	if ls.holds {
-		ls.buf, ls.text = make([]byte, firstRead), nil
-		ls.holds = false
-		<-ls.large
+	if ls.first != nil {
+		ls.large <- ls.buf[:0]
+		ls.buf, ls.first = ls.first, nil
+	}
+	if cap(ls.text) > 4*firstRead {
+		ls.text = nil
 	}
 }
 

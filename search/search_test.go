@@ -157,6 +157,21 @@ noeol:2:needle
 	wantShow(t, grep(t, q), Count, "early.bin:2\n")
 }
 
+// Files that are larger than a buffer, several at a time, share the large buffers.
+func TestF7_LargeFiles(t *testing.T) {
+	files := map[string]string{}
+	for i := range 12 {
+		files[fmt.Sprint("f", i)] = strings.Repeat(strings.Repeat("x", 100*i)+"\n", 400<<10/(100*i+1)) + "one\ntwo\n"
+	}
+	root := plant(t, files)
+	for _, pattern := range []string{`one\ntwo`, "two", `^[a-z]{3}$`} {
+		r := grep(t, GrepQuery{Filter: Filter{Root: root}, Pattern: pattern, Mode: Content})
+		if r.TotalFiles != 12 || len(r.Receipt.Skipped) > 0 {
+			t.Errorf("%q: %d files, %s", pattern, r.TotalFiles, r.Receipt.String())
+		}
+	}
+}
+
 // Context, gaps, limits of a file and inverted matches, in memory and through the window.
 func TestF7_Context(t *testing.T) {
 	for _, pad := range []int{0, 300 << 10} {

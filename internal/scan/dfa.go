@@ -41,10 +41,10 @@ type dfa struct {
 	sets  [][]int32
 	ctx   []uint8
 	u8    []uint8
+	idle  []bool // no match is under way: whatever is found later begins here or later (only where matches span lines)
 	cache map[string]uint32
 	start uint32
-	text  uint32 // start state at the beginning of the text
-	heads bool   // matches begin at the beginning of a line, so most lines are dead after a few bytes
+	heads bool // matches begin at the beginning of a line, so most lines are dead after a few bytes
 
 	mark   []uint32
 	gen    uint32
@@ -74,25 +74,27 @@ func (d *dfa) reset(keep []uint32) {
 	type saved struct {
 		set     []int32
 		ctx, u8 uint8
+		idle    bool
 	}
 	old := make([]saved, len(keep))
 	for i, s := range keep {
 		k := s >> 8
-		old[i] = saved{d.sets[k], d.ctx[k], d.u8[k]}
+		old[i] = saved{d.sets[k], d.ctx[k], d.u8[k], d.idle[k]}
 	}
-	d.trans, d.sets, d.ctx, d.u8 = d.trans[:0], nil, d.ctx[:0], d.u8[:0]
+	d.trans, d.sets, d.ctx, d.u8, d.idle = d.trans[:0], nil, d.ctx[:0], d.u8[:0], d.idle[:0]
 	d.cache = map[string]uint32{}
-	begin := func(ctx uint8) uint32 {
-		d.gen++
-		d.tmp = d.closure(d.tmp[:0], d.n.start, 0)
-		return d.intern(d.tmp, ctx, 0)
-	}
-	d.start = begin(afterLine)
-	d.text = begin(afterText)
+	d.start = d.begin(afterLine)
 	for i, o := range old {
-		keep[i] = d.intern(o.set, o.ctx, o.u8)
+		keep[i] = d.intern(o.set, o.ctx, o.u8, o.idle)
 	}
 	d.resets++
+}
+
+// begin returns the state in which a search begins.
+func (d *dfa) begin(ctx uint8) uint32 {
+	d.gen++
+	d.tmp = d.hopeful(d.closure(d.tmp[:0], d.n.start, 0), ctx)
+	return d.intern(d.tmp, ctx, 0, true)
 }
 
 // closure adds everything reachable from pc without reading a byte. Assertions that hold do not stop it; those that do
@@ -128,12 +130,15 @@ func (d *dfa) hopeful(set []int32, ctx uint8) []int32 {
 }
 
 // intern returns the state for a set.
-func (d *dfa) intern(set []int32, ctx, u8 uint8) uint32 {
+func (d *dfa) intern(set []int32, ctx, u8 uint8, idle bool) uint32 {
 	slices.Sort(set)
 	if d.n.asserts == 0 || d.n.asserts&edges == 0 && ctx == afterWord {
 		ctx = afterOther
 	}
 	d.key = append(d.key[:0], ctx, u8)
+	if idle = idle && !d.n.lines; idle {
+		d.key[0] |= 0x80
+	}
 	for _, pc := range set {
 		d.key = append(d.key, byte(pc), byte(pc>>8), byte(pc>>16), byte(pc>>24))
 	}
@@ -144,6 +149,7 @@ func (d *dfa) intern(set []int32, ctx, u8 uint8) uint32 {
 	d.sets = append(d.sets, slices.Clone(set))
 	d.ctx = append(d.ctx, ctx)
 	d.u8 = append(d.u8, u8)
+	d.idle = append(d.idle, idle)
 	n := len(d.trans)
 	d.trans = slices.Grow(d.trans, 256)[:n+256]
 	for i := n; i < n+256; i++ {
@@ -223,6 +229,7 @@ func (d *dfa) step(s *uint32, c byte, keep []uint32) uint32 {
 	if slices.Contains(d.tmp, d.n.match) {
 		return d.store(*s, c, dMatch)
 	}
+	idle := len(d.tmp) == 0
 	d.tmp = d.hopeful(d.closure(d.tmp, d.n.start, 0), context(c))
 	if len(d.tmp) == 0 && d.n.lines && u8 == 0 {
 		return d.store(*s, c, dDead)
@@ -234,9 +241,9 @@ func (d *dfa) step(s *uint32, c byte, keep []uint32) uint32 {
 		d.reset(all)
 		*s = all[0]
 		copy(keep, all[1:])
-		return d.store(*s, c, d.intern(to, context(c), u8))
+		return d.store(*s, c, d.intern(to, context(c), u8, idle))
 	}
-	return d.store(*s, c, d.intern(d.tmp, context(c), u8))
+	return d.store(*s, c, d.intern(d.tmp, context(c), u8, idle))
 }
 
 // context describes what follows the byte c.
@@ -386,27 +393,3 @@ func isWordRune(r rune) bool {
 func at32(base unsafe.Pointer, i uint32) uint32 { return *(*uint32)(unsafe.Add(base, uintptr(i)*4)) }
 
 func at8(base unsafe.Pointer, i int) uint32 { return uint32(*(*byte)(unsafe.Add(base, i))) }
-
-// any reports whether the text has a match, or may have one where the automaton quits; for patterns that span lines.
-func (d *dfa) any(text []byte) bool {
-	if d.slow {
-		return true
-	}
-	d.work += len(text)
-	s := d.text
-	for i := 0; i < len(text); i++ {
-		to := d.trans[s+uint32(text[i])]
-		if to&special != 0 {
-			if to == dUnknown {
-				to = d.step(&s, text[i], nil)
-			}
-			if to&special != 0 {
-				return true
-			}
-		}
-		s = to
-	}
-	k := s >> 8
-	end := edgesBetween(d.ctx[k] == afterWord, false) | lineHolding(d.ctx[k], true) | endText
-	return d.u8[k] != 0 || slices.Contains(d.resolve(d.sets[k], end), d.n.match)
-}

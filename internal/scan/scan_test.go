@@ -340,6 +340,54 @@ type fatal struct {
 func (f fatal) Fatalf(format string, args ...any) { f.t.Fatalf(format, args...) }
 func (f fatal) Fatal(args ...any)                 { f.t.Fatalf("%v", args) }
 
+// Blocks equals package regexp on the whole text.
+func TestPropertyBlocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pattern := rapid.StringMatching(`(a|b|ab|\n|a\*|b\+|\(ab\|b\n\)|\^|\$|a\?|\\w|\\s\*|\[\^a\]|\.\*\?|\\s\+|x\*|\\A){1,5}`).Draw(t, "pattern")
+		text := rapid.StringMatching(`((a|b|ab| |x|aab){0,5}\n){0,6}[ab]{0,3}`).Draw(t, "text")
+		checkBlocks(t, pattern, Options{Multiline: true, DotAll: rapid.Bool().Draw(t, "all")}, text)
+	})
+}
+
+func checkBlocks(t interface{ Fatalf(string, ...any) }, pattern string, opt Options, text string) {
+	p, err := Compile(pattern, opt)
+	if err != nil {
+		return
+	}
+	flags := "(?m)"
+	if opt.DotAll {
+		flags = "(?ms)"
+	}
+	b := []byte(text)
+	want := ""
+	for _, m := range regexp.MustCompile(flags+p.expr).FindAllIndex(b, -1) {
+		if !afterLast(b, [2]int{m[0], m[1]}) {
+			want += fmt.Sprintln(m[0], m[1])
+		}
+	}
+	got := ""
+	s := p.NewScanner()
+	s.matches(b, func(m [2]int) bool {
+		got += fmt.Sprintln(m[0], m[1])
+		return true
+	})
+	if got != want {
+		t.Fatalf("%q %+v on %q:\n%swant\n%s", pattern, opt, text, got, want)
+	}
+}
+
+func FuzzBlocks(f *testing.F) {
+	f.Add("a.*\nb", "aa\nbb\n", false)
+	f.Add(`\w+\(\s*\n`, "f(\n)\n g(x)", false)
+	f.Add(`x[^y]*y|z$`, "xaz\nby\n", true)
+	f.Fuzz(func(t *testing.T, pattern, text string, all bool) {
+		if len(pattern) > 60 || strings.Contains(text, "\r") || strings.ContainsAny(pattern, "\r\x00{") || strings.Contains(pattern, `\r`) {
+			return
+		}
+		checkBlocks(t, pattern, Options{Multiline: true, DotAll: all}, text)
+	})
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add(`a(b|c)*d`, "abcd\nabx\r\nad", byte(0))
 	f.Add(`\w+é\s`, "éé é\n\xff\n", byte(1))

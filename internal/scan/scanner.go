@@ -1,9 +1,7 @@
 package scan
 
 import (
-	"bytes"
 	"regexp"
-	"regexp/syntax"
 	"unicode/utf8"
 )
 
@@ -12,7 +10,8 @@ type Scanner struct {
 	p    *Program
 	d    *dfa
 	hits []int
-	re   *regexp.Regexp
+	re   *regexp.Regexp // the program for package regexp; the match proper is group 1
+	next *regexp.Regexp // the same behind one character and whatever else, from the beginning of the text
 }
 
 // NewScanner returns a scanner.
@@ -111,7 +110,8 @@ func standsAlone(b []byte, start, end int) bool {
 // Spans returns the matches in one line, leftmost first, without overlap, as pairs of offsets; for showing them. It is
 // slow. Word boundaries next to characters beyond ASCII are judged as in package regexp.
 func (s *Scanner) Spans(line []byte) [][2]int {
-	re := s.regexp()
+	s.compile()
+	re := s.re
 	var out [][2]int
 	if !s.p.opt.Word {
 		for _, m := range re.FindAllSubmatchIndex(line, -1) {
@@ -134,88 +134,4 @@ func (s *Scanner) Spans(line []byte) [][2]int {
 		from = max(end, start+1)
 	}
 	return out
-}
-
-// regexp compiles the program for package regexp; the match proper is group 1.
-func (s *Scanner) regexp() *regexp.Regexp {
-	if s.re != nil {
-		return s.re
-	}
-	expr := "(" + withCR(s.p.re).String() + ")"
-	switch {
-	case s.p.opt.Line:
-		expr = "(?m:^)" + expr + "\r?(?m:$)"
-	case s.p.opt.Word:
-		expr = "(?m:^|[^" + wordBody + "])" + expr + "(?m:$|[^" + wordBody + "])"
-	}
-	s.re = regexp.MustCompile(expr)
-	return s.re
-}
-
-// withCR lets "$" stand before "\r\n", as the automaton does.
-func withCR(re *syntax.Regexp) *syntax.Regexp {
-	if re.Op == syntax.OpEndLine {
-		cr := &syntax.Regexp{Op: syntax.OpLiteral, Rune: []rune{'\r'}}
-		quest := &syntax.Regexp{Op: syntax.OpQuest, Sub: []*syntax.Regexp{cr}}
-		return &syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{quest, re}}
-	}
-	out := *re
-	out.Sub = nil
-	for _, sub := range re.Sub {
-		out.Sub = append(out.Sub, withCR(sub))
-	}
-	return &out
-}
-
-// Blocks calls f for every match in b, which is a whole file, with the lines it touches: from the beginning of the first
-// to the end of the last, without the final "\n". Matches that touch the same line are reported together. For programs
-// that are Multiline.
-//
-// The automaton or the needles first say whether there is any match; package regexp then finds where.
-func (s *Scanner) Blocks(b []byte, f func(Line) bool) {
-	if !s.anyBlock(b) {
-		return
-	}
-	cur := Line{Start: -1}
-	for _, m := range s.regexp().FindAllSubmatchIndex(b, -1) {
-		from, to := m[2], m[3]
-		if s.p.opt.Word && !standsAlone(b, from, to) {
-			continue
-		}
-		if from == len(b) && from > 0 && b[from-1] == '\n' { // an empty match after the last line
-			continue
-		}
-		start := bytes.LastIndexByte(b[:from], '\n') + 1
-		last := to
-		if to > from && b[to-1] == '\n' {
-			last--
-		}
-		_, end := lineBounds(b, last)
-		if cur.Start >= 0 && start <= cur.End {
-			cur.End = max(cur.End, end)
-			cur.Matches++
-			continue
-		}
-		if cur.Start >= 0 && !f(cur) {
-			return
-		}
-		cur = Line{start, end, from, 1}
-	}
-	if cur.Start >= 0 {
-		f(cur)
-	}
-}
-
-// anyBlock is a quick test that never says no where there is a match.
-func (s *Scanner) anyBlock(b []byte) bool {
-	if len(s.p.needles) > 0 {
-		found := false
-		for _, l := range s.p.needles {
-			found = found || l.index(b, 0) >= 0
-		}
-		if !found {
-			return false
-		}
-	}
-	return s.d.any(b)
 }
