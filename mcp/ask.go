@@ -7,60 +7,40 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tackle-dev/tackle/change"
-	"github.com/tackle-dev/tackle/internal/clip"
-	"github.com/tackle-dev/tackle/tool"
-	"github.com/tackle-dev/tackle/toolbox"
+	"github.com/tackle-dev/tackle/internal/show"
+	"github.com/tackle-dev/tackle/permission/ask"
 )
 
-// Answerer asks the person behind the MCP client of a call. It is the toolbox.Answerer of a box that is served; calls
-// that did not come through a Server, and clients that cannot ask, go to Else. The zero value works.
-//
-// In the older era the question is an elicitation request; in the newer one the call answers with what it needs and goes
-// on when the client comes back. A person who declines has denied. A client that dismisses the question without a person
-// (as some do when they run without a terminal) has not answered.
-type Answerer struct {
-	// Else answers where the client cannot ask, or dismissed the question; nil means a denial that names a ticket.
-	Else toolbox.Answerer
-	// Ticket stores an ask that nobody could answer, so that a person can allow it before the call is repeated, and
-	// returns its name; nil means no tickets.
-	Ticket func(ctx context.Context, ask toolbox.Asked) (string, error)
-	// Approve says how a person answers a ticket, with %s for its name. Default: "tackle approve %s".
-	Approve string
-}
-
-// Answer is described at toolbox.Answerer.
-func (a *Answerer) Answer(ctx context.Context, ask toolbox.Asked) (tool.Decision, error) {
-	r := runningFrom(ctx)
-	if r == nil {
-		return a.elsewhere(ctx, ask, "nobody is here to give it")
-	}
-	who := r.peer.client().Name
-	if !r.peer.elicits() {
-		return a.elsewhere(ctx, ask, fmt.Sprintf("the client %q cannot ask for it", who))
-	}
-	timed, cancel := context.WithTimeoutCause(ctx, r.srv.cfg.AskTime, errUnasked)
-	defer cancel()
-	answer, err := r.elicit(timed, question(ask))
-	switch {
-	case ctx.Err() != nil:
-		return tool.Decision{}, ctx.Err()
-	case errors.Is(context.Cause(timed), errUnasked):
-		return a.elsewhere(ctx, ask, fmt.Sprintf("no answer came within %v", r.srv.cfg.AskTime))
-	case err != nil:
-		return a.elsewhere(ctx, ask, fmt.Sprintf("the client %q could not ask for it (%v)", who, err))
-	case answer.Action == "accept" || answer.Action == "decline":
-		return decide(ask, answer, who), nil
-	}
-	return a.elsewhere(ctx, ask, fmt.Sprintf("the client %q dismissed the question", who))
-}
-
-// ErrCannotAsk is returned by Ask where nobody can be asked: the call came through no server, or its client shows no forms.
+// ErrCannotAsk is returned where nobody can be asked: the call came through no server, or its client shows no forms.
 var ErrCannotAsk = errors.New("the client cannot ask its person")
+
+// errDismissed says that a client closed the question without a person, as some do when they run without a terminal.
+var errDismissed = errors.New("the client dismissed the question")
+
+// Face asks the person behind the MCP client of a call. It is an ask.Face for the questions of calls (ask.Question.Faces):
+// the call is found in the context. In the older era the question is an elicitation request; in the newer one the call
+// answers with what it needs and goes on when the client comes back. Where the client cannot ask, or dismissed the
+// question, Face leaves it to the other faces; with nobody else there the queue denies, and leaves a ticket.
+type Face struct{}
+
+// Ask is described at ask.Face.
+func (Face) Ask(ctx context.Context, r *ask.Request) (ask.Answer, error) {
+	call := runningFrom(ctx)
+	if call == nil || !call.peer.elicits() {
+		return ask.Answer{}, ErrCannotAsk
+	}
+	reply, err := elicit(ctx, call, question(&r.View), form(r))
+	switch {
+	case err != nil:
+		return ask.Answer{}, err
+	case reply.Action != "accept" && reply.Action != "decline":
+		return ask.Answer{}, errDismissed
+	}
+	return answerOf(r, reply, call.peer.client().Name), nil
+}
 
 // Reply is what came of a question. Action is "accept", "decline" or "cancel"; Content is there where it is "accept".
 type Reply struct {
@@ -72,137 +52,141 @@ type Reply struct {
 // primitive properties, as elicitation allows. The question ends with the call, or after Config.AskTime.
 // Errors: ErrCannotAsk, or why the answer did not come.
 func Ask(ctx context.Context, message string, schema any) (Reply, error) {
-	r := runningFrom(ctx)
-	if r == nil || !r.peer.elicits() {
+	call := runningFrom(ctx)
+	if call == nil || !call.peer.elicits() {
 		return Reply{}, ErrCannotAsk
 	}
-	timed, cancel := context.WithTimeoutCause(ctx, r.srv.cfg.AskTime, errUnasked)
+	return elicit(ctx, call, show.Text(message), schema)
+}
+
+func elicit(ctx context.Context, call *running, message string, schema any) (Reply, error) {
+	timed, cancel := context.WithTimeoutCause(ctx, call.srv.cfg.AskTime, errUnasked)
 	defer cancel()
-	res, err := r.elicit(timed, &sdk.ElicitParams{Mode: "form", Message: visible(message), RequestedSchema: schema})
+	res, err := call.elicit(timed, &sdk.ElicitParams{Mode: "form", Message: message, RequestedSchema: schema})
 	if err != nil {
 		if timed.Err() != nil {
 			err = context.Cause(timed)
 		}
-		return Reply{}, fmt.Errorf("ask: %w", err)
+		return Reply{}, fmt.Errorf("ask the client's person: %w", err)
 	}
 	return Reply{res.Action, res.Content}, nil
 }
 
-func (a *Answerer) elsewhere(ctx context.Context, ask toolbox.Asked, why string) (tool.Decision, error) {
-	if a.Else != nil {
-		return a.Else.Answer(ctx, ask)
-	}
-	d := ask.Policy
-	d.Verdict = tool.Deny
-	d.Reason = join(ask.Policy.Reason, "It needs a person's approval and "+why+".")
-	if a.Ticket == nil {
-		return d, nil
-	}
-	ticket, err := a.Ticket(ctx, ask)
-	if err != nil {
-		return d, fmt.Errorf("store a ticket: %w", err)
-	}
-	how := a.Approve
-	if how == "" {
-		how = "tackle approve %s"
-	}
-	d.Ticket = ticket
-	d.Reason += fmt.Sprintf(" Ticket %s: a person can allow it with `%s`; then repeat the call unchanged", ticket, fmt.Sprintf(how, ticket))
-	return d, nil
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return strings.TrimRight(a, ". ") + ". " + b
-}
-
-// The form that a person fills in.
+// The fields of the form.
 const (
 	answerField = "answer"
 	wordsField  = "words"
 	hunksField  = "hunks"
-	allowOnce   = "allow once"
 	deny        = "deny"
 )
 
 // Lengths of what a form shows, in characters. Clients show a form in a small window.
 const (
 	maxShownDiff   = 6000
+	maxShownScript = 2000
 	maxShownTarget = 400
 	maxTargets     = 20
 )
 
-// question builds the elicitation for an ask.
-func question(ask toolbox.Asked) *sdk.ElicitParams {
-	in := ask.Intent
+// question is the text above the form. What does not fit is cut in the middle, and said to be.
+func question(v *ask.View) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s asks to %s.", visibleLine(in.Tool), effects(in.Effects))
-	if ask.Policy.Reason != "" {
-		fmt.Fprintf(&b, " %s", visibleLine(ask.Policy.Reason))
+	b.WriteString(v.Title)
+	if len(v.Badges) > 0 {
+		fmt.Fprintf(&b, " [%s]", strings.Join(v.Badges, ", "))
 	}
-	for i, t := range in.Targets {
+	line := func(format string, args ...any) { fmt.Fprintf(&b, "\n"+format, args...) }
+	if v.Reason != "" {
+		line("Why: %s", v.Reason)
+	}
+	for _, w := range v.Warnings {
+		line("Warning: %s", w)
+	}
+	for i, t := range v.Targets {
 		if i == maxTargets {
-			fmt.Fprintf(&b, "\nand %d more", len(in.Targets)-maxTargets)
+			line("and %d more", len(v.Targets)-maxTargets)
 			break
 		}
-		fmt.Fprintf(&b, "\n%s %s: %s", t.Effect, t.Kind, clip.Middle(visibleLine(t.Value), maxShownTarget))
+		line("%s %s: %s", t.Effect, t.Kind, cut(t.Value, maxShownTarget))
 	}
-	if !in.Changes.Empty() {
-		diff := visible(in.Changes.Preview("", change.PreviewOptions{}).Diff)
-		b.WriteString("\n\n" + clip.Middle(diff, maxShownDiff))
-		if len(diff) > maxShownDiff {
-			b.WriteString("\n\nThe middle is not shown here.")
+	part := func(title, text string, most int) {
+		if text == "" {
+			return
+		}
+		shown, cut := show.Cut(text, most)
+		line("\n%s%s", title, shown)
+		if cut {
+			line("The middle is not shown here; other faces show the whole.")
 		}
 	}
-	return &sdk.ElicitParams{Mode: "form", Message: b.String(), RequestedSchema: form(ask.Hunks)}
-}
-
-func effects(list []tool.Effect) string {
-	words := make([]string, len(list))
-	for i, e := range list {
-		words[i] = string(e)
+	for _, s := range v.Scripts {
+		part("A shell would run:\n", s, maxShownScript)
 	}
-	return strings.Join(words, ", ")
+	part("", v.Summary, maxShownScript)
+	part("", v.Diff, maxShownDiff)
+	return b.String()
 }
 
-func form(hunks int) map[string]any {
+func cut(escaped string, width int) string {
+	s, _ := show.Cut(escaped, width)
+	return s
+}
+
+// form offers what the request offers, a denial, words, and single hunks where they can be chosen.
+func form(r *ask.Request) map[string]any {
+	var choices []string
+	for _, o := range r.Offers {
+		if o.Scope != ask.Until { // a time cannot be chosen here
+			choices = append(choices, choice(o))
+		}
+	}
 	properties := map[string]any{
-		answerField: map[string]any{"type": "string", "title": "Allow this?", "enum": []string{allowOnce, deny}},
+		answerField: map[string]any{"type": "string", "title": "Allow this?", "enum": append(choices, deny)},
 		wordsField:  map[string]any{"type": "string", "title": "Words for the model", "description": "Optional: why not, or what to do instead."},
 	}
-	if hunks > 1 {
+	if r.Hunks > 1 {
 		properties[hunksField] = map[string]any{"type": "string", "title": "Only these edits",
-			"description": fmt.Sprintf("Optional: numbers of the edits to allow, of 1 to %d, with commas. Empty allows all.", hunks)}
+			"description": fmt.Sprintf("Optional: numbers of the edits to allow, of 1 to %d, with commas. Empty allows all.", r.Hunks)}
 	}
 	return map[string]any{"type": "object", "properties": properties, "required": []string{answerField}}
 }
 
-// decide turns the filled-in form into a decision. What is not clearly an allow is a denial.
-func decide(ask toolbox.Asked, answer *sdk.ElicitResult, client string) tool.Decision {
-	d := tool.Decision{Verdict: tool.Deny, By: fmt.Sprintf("the person at %q", client), Person: true,
-		Fingerprint: ask.Policy.Fingerprint, At: time.Now()}
-	field := func(name string) string { s, _ := answer.Content[name].(string); return strings.TrimSpace(s) }
-	d.Reason = field(wordsField)
-	if answer.Action != "accept" || field(answerField) != allowOnce {
-		return d
+func choice(o ask.Offer) string {
+	if o.Says == "" {
+		return "allow " + string(o.Scope)
 	}
-	d.Verdict = tool.Allow
-	if list := field(hunksField); list != "" && ask.Hunks > 1 {
-		hunks, err := parseHunks(list, ask.Hunks)
-		if err != nil {
-			d.Verdict, d.Reason = tool.Deny, fmt.Sprintf("the answer named edits that cannot be read: %v", err)
-			return d
-		}
-		d.Hunks, d.Denied = hunks, map[int]string{}
-		for n := 1; n <= ask.Hunks; n++ {
-			if !slices.Contains(hunks, n) {
-				d.Denied[n] = d.Reason
-			}
+	return "allow " + o.Says
+}
+
+// answerOf reads the filled-in form. What is not clearly an allow is a denial.
+func answerOf(r *ask.Request, reply Reply, client string) ask.Answer {
+	a := ask.Answer{Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "user of " + client, Face: "mcp"}}
+	field := func(name string) string { s, _ := reply.Content[name].(string); return strings.TrimSpace(s) }
+	a.Words = field(wordsField)
+	if reply.Action != "accept" {
+		return a
+	}
+	for _, o := range r.Offers {
+		if field(answerField) == choice(o) {
+			a.Allow, a.Scope = true, o.Scope
 		}
 	}
-	return d
+	list := field(hunksField)
+	if !a.Allow || list == "" || r.Hunks < 2 {
+		return a
+	}
+	hunks, err := parseHunks(list, r.Hunks)
+	if err != nil {
+		a.Allow, a.Words = false, fmt.Sprintf("the answer named edits that cannot be read: %v", err)
+		return a
+	}
+	a.Scope, a.Hunks, a.Denied = ask.Once, hunks, map[int]string{}
+	for n := 1; n <= r.Hunks; n++ {
+		if !slices.Contains(hunks, n) {
+			a.Denied[n] = a.Words
+		}
+	}
+	return a
 }
 
 func parseHunks(list string, most int) ([]int, error) {

@@ -3,8 +3,10 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,48 +14,90 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/permission"
+	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
 )
 
 // askBox answers every call by asking, and says what came of it.
-func askBox(a *Answerer, hunks int) *stubBox {
+func askBox(hunks int) *stubBox {
 	box := echoBox()
+	queue := ask.New(ask.Options{Tickets: &oneTicket{}})
 	box.call = func(ctx context.Context, req toolbox.Request) (tool.Result, error) {
 		in := &tool.Intent{Tool: req.Tool, Effects: []tool.Effect{tool.Write}, Args: req.Args,
 			Targets: []tool.Target{{Kind: tool.PathTarget, Effect: tool.Write, Value: "/w/a\u202etxt"}},
 			Changes: &change.Set{Ops: []change.Op{change.Create("/w/a.txt", []byte("new line\n"), 0o644)}}}
 		in.Seal()
-		ask := toolbox.Asked{GateRequest: toolbox.GateRequest{Intent: in}, Hunks: hunks,
-			Policy: tool.Decision{Verdict: tool.Ask, By: "rule user:1", Reason: "writes are asked", Fingerprint: in.Fingerprint}}
-		d, err := a.Answer(ctx, ask)
+		d, err := queue.Ask(ctx, ask.Question{Request: permission.Request{Intent: in, Call: req.ID, Session: req.Session}, Hunks: hunks, Faces: []ask.Face{Face{}},
+			Policy: tool.Decision{Verdict: tool.Ask, By: "rule user:1", Reason: "writes are asked", Fingerprint: in.Fingerprint}})
 		if err != nil {
 			return tool.TextResult("error: "+err.Error(), nil), nil
 		}
-		ok := "bound"
+		bound := "bound"
 		if d.Fingerprint != in.Fingerprint {
-			ok = "NOT BOUND"
+			bound = "NOT BOUND"
 		}
-		res := tool.TextResult(fmt.Sprintf("%v by %s person=%v reason=%q hunks=%v denied=%v %s", d.Verdict, d.By, d.Person, d.Reason, d.Hunks, d.Denied, ok), nil)
+		res := tool.TextResult(fmt.Sprintf("%v by %s reason=%q hunks=%v denied=%v %s", d.Verdict, d.By, d.Reason, d.Hunks, d.Denied, bound), nil)
 		res.Meta.Decision = &d
 		return res, nil
 	}
 	return box
 }
 
+// oneTicket keeps tickets in memory.
+type oneTicket struct {
+	mu sync.Mutex
+	m  map[string]ask.Ticket
+}
+
+func (o *oneTicket) Put(_ context.Context, t ask.Ticket) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.m == nil {
+		o.m = map[string]ask.Ticket{}
+	}
+	o.m[t.Request.ID] = t
+	return nil
+}
+
+func (o *oneTicket) Get(_ context.Context, id string) (ask.Ticket, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t, ok := o.m[id]
+	if !ok {
+		return t, ask.ErrUnknown
+	}
+	return t, nil
+}
+
+func (o *oneTicket) List(context.Context) (out []ask.Ticket, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, t := range o.m {
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func (o *oneTicket) Close(context.Context, ask.Ticket) (bool, error) { return true, nil }
+
+// allowOnce is the first choice of the form.
+const allowOnce = "allow this call"
+
 const elicitation = `{"elicitation":{}}`
 
 // P8, older era: the question is an elicitation request; its answer decides.
 func TestP8_ElicitLegacy(t *testing.T) {
 	for _, tt := range []struct{ answer, want string }{
-		{`{"action":"accept","content":{"answer":"allow once"}}`, `allow by the person at "x" person=true reason="" hunks=[] denied=map[] bound`},
-		{`{"action":"accept","content":{"answer":"allow once","hunks":"#3, 1","words":"not two"}}`, `allow by the person at "x" person=true reason="not two" hunks=[1 3] denied=map[2:not two] bound`},
-		{`{"action":"accept","content":{"answer":"allow once","hunks":"9"}}`, `deny by the person at "x" person=true reason="the answer named edits that cannot be read: \"9\" is not a number from 1 to 3" hunks=[] denied=map[] bound`},
-		{`{"action":"accept","content":{"answer":"deny","words":"use b.txt"}}`, `deny by the person at "x" person=true reason="use b.txt" hunks=[] denied=map[] bound`},
-		{`{"action":"decline"}`, `deny by the person at "x" person=true reason="" hunks=[] denied=map[] bound`},
-		{`{"action":"cancel"}`, `deny by rule user:1 person=false reason="writes are asked. It needs a person's approval and the client \"x\" dismissed the question." hunks=[] denied=map[] bound`},
+		{`{"action":"accept","content":{"answer":"ALLOW"}}`, `allow by person user of x (mcp) reason="" hunks=[] denied=map[] bound`},
+		{`{"action":"accept","content":{"answer":"ALLOW","hunks":"#3, 1","words":"not two"}}`, `allow by person user of x (mcp) reason="not two" hunks=[1 3] denied=map[2:not two] bound`},
+		{`{"action":"accept","content":{"answer":"ALLOW","hunks":"9"}}`, `deny by person user of x (mcp) reason="the answer named edits that cannot be read: \"9\" is not a number from 1 to 3" hunks=[] denied=map[] bound`},
+		{`{"action":"accept","content":{"answer":"deny","words":"use b.txt"}}`, `deny by person user of x (mcp) reason="use b.txt" hunks=[] denied=map[] bound`},
+		{`{"action":"decline"}`, `deny by person user of x (mcp) reason="" hunks=[] denied=map[] bound`},
+		{`{"action":"cancel"}`, `deny by rule user:1`},
 	} {
-		c := startStdio(t, newTestServer(t, askBox(&Answerer{}, 3), Config{}))
+		c := startStdio(t, newTestServer(t, askBox(3), Config{}))
 		c.initialize("x", elicitation)
 		ask := c.request("tools/call", `{"name":"echo","arguments":{}}`)
 		if ask.Method != "elicitation/create" {
@@ -66,10 +110,18 @@ func TestP8_ElicitLegacy(t *testing.T) {
 				Required   []string
 			}
 		}
+		var choices struct {
+			RequestedSchema struct {
+				Properties struct{ Answer struct{ Enum []string } }
+			}
+		}
 		if err := json.Unmarshal(ask.Params, &params); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"echo asks to write. writes are asked", "write path: /w/a⟨U+202E⟩txt", "+new line"} {
+		if err := json.Unmarshal(ask.Params, &choices); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"echo asks to", "Why: writes are asked", `write path: /w/a\u{202E}txt`, "+new line"} {
 			if !strings.Contains(params.Message, want) {
 				t.Errorf("the message lacks %q:\n%s", want, params.Message)
 			}
@@ -77,8 +129,13 @@ func TestP8_ElicitLegacy(t *testing.T) {
 		if len(params.RequestedSchema.Properties) != 3 {
 			t.Errorf("form: %+v", params.RequestedSchema)
 		}
-		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, ask.ID, tt.answer))
-		if got := c.receive().call(t).text(); got != tt.want {
+		enum := choices.RequestedSchema.Properties.Answer.Enum
+		if len(enum) < 2 || enum[len(enum)-1] != deny {
+			t.Fatalf("choices: %v", enum)
+		}
+		answer := strings.Replace(tt.answer, "ALLOW", enum[0], 1)
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, ask.ID, answer))
+		if got := c.receive().call(t).text(); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.answer, got, tt.want)
 		}
 	}
@@ -86,7 +143,7 @@ func TestP8_ElicitLegacy(t *testing.T) {
 
 // P8, newer era: the call answers with what it needs and goes on when the client comes back.
 func TestP8_ElicitModern(t *testing.T) {
-	c := startStdio(t, newTestServer(t, askBox(&Answerer{}, 0), Config{}))
+	c := startStdio(t, newTestServer(t, askBox(0), Config{}))
 	meta := `"_meta":{` + modernMeta("claude-code", elicitation) + `}`
 	first := c.request("tools/call", `{"name":"echo","arguments":{"path":"a"},`+meta+`}`).call(t)
 	q, ok := first.InputRequests[askKey]
@@ -96,7 +153,7 @@ func TestP8_ElicitModern(t *testing.T) {
 	retry := func(args, state, answer string) message {
 		return c.request("tools/call", fmt.Sprintf(`{"name":"echo","arguments":%s,"requestState":%q,"inputResponses":{"approval":%s},%s}`, args, state, answer, meta))
 	}
-	const yes = `{"action":"accept","content":{"answer":"allow once"}}`
+	yes := `{"action":"accept","content":{"answer":"` + allowOnce + `"}}`
 	for _, tt := range []struct{ args, state, want string }{
 		{`{"path":"a"}`, first.RequestState + "x", errState.Error()},
 		{`{"path":"a"}`, "x" + first.RequestState, errState.Error()},
@@ -108,7 +165,7 @@ func TestP8_ElicitModern(t *testing.T) {
 		}
 	}
 	m := retry(`{"path":"a"}`, first.RequestState, yes)
-	if got := m.call(t); got.ResultType != "complete" || !strings.HasPrefix(got.text(), `allow by the person at "claude-code"`) {
+	if got := m.call(t); got.ResultType != "complete" || !strings.HasPrefix(got.text(), `allow by person user of claude-code`) {
 		t.Errorf("second round: %+v", got)
 	}
 	// The call has ended, and its result can be had again with the same state; it does not run twice.
@@ -120,7 +177,7 @@ func TestP8_ElicitModern(t *testing.T) {
 
 // A client that comes back without an answer is asked again.
 func TestElicitModernWithoutAnswer(t *testing.T) {
-	c := startStdio(t, newTestServer(t, askBox(&Answerer{}, 0), Config{Budget: -1}))
+	c := startStdio(t, newTestServer(t, askBox(0), Config{Budget: -1}))
 	meta := `"_meta":{` + modernMeta("claude-code", elicitation) + `}`
 	first := c.request("tools/call", `{"name":"echo","arguments":{},`+meta+`}`).call(t)
 	second := c.request("tools/call", fmt.Sprintf(`{"name":"echo","arguments":{},"requestState":%q,%s}`, first.RequestState, meta)).call(t)
@@ -129,23 +186,23 @@ func TestElicitModernWithoutAnswer(t *testing.T) {
 	}
 }
 
-// P8: with nobody to answer, the result is a denial that says so, with a ticket where there are tickets.
+// P8: with nobody to answer, the result is a denial that says so, with a ticket.
 func TestP8_CannotAsk(t *testing.T) {
-	a := &Answerer{Ticket: func(_ context.Context, ask toolbox.Asked) (string, error) { return "t-1", nil }}
-	c := startStdio(t, newTestServer(t, askBox(a, 0), Config{}))
+	c := startStdio(t, newTestServer(t, askBox(0), Config{}))
 	c.initialize("gemini-cli-mcp-client", "{}")
 	got := c.request("tools/call", `{"name":"echo","arguments":{}}`).call(t)
-	want := `deny by rule user:1 person=false reason="writes are asked. It needs a person's approval and the client \"gemini-cli-mcp-client\" cannot ask for it. Ticket t-1: a person can allow it with ` + "`tackle approve t-1`" + `; then repeat the call unchanged"`
-	if !strings.HasPrefix(got.text(), want) {
-		t.Errorf("got  %s\nwant %s", got.text(), want)
+	if !strings.HasPrefix(got.text(), "deny by") || !strings.Contains(got.text(), "nobody is here to give it") {
+		t.Errorf("%s", got.text())
 	}
-	if string(got.Meta[metaKey]) != `{"ticket":"t-1"}` {
+	if !strings.Contains(string(got.Meta[metaKey]), `"ticket":"ask_`) {
 		t.Errorf("meta: %s", got.Meta[metaKey])
 	}
 	// A call that came through no server at all.
-	d, err := a.Answer(t.Context(), toolbox.Asked{GateRequest: toolbox.GateRequest{Intent: &tool.Intent{}}})
-	if err != nil || d.Verdict != tool.Deny || !strings.Contains(d.Reason, "nobody is here") {
-		t.Errorf("%+v %v", d, err)
+	if _, err := (Face{}).Ask(t.Context(), &ask.Request{}); !errors.Is(err, ErrCannotAsk) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Ask(t.Context(), "?", nil); !errors.Is(err, ErrCannotAsk) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -153,7 +210,7 @@ func TestP8_CannotAsk(t *testing.T) {
 func TestP8_AskTimesOut(t *testing.T) {
 	for _, era := range []string{"older", "newer"} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newTestServer(t, askBox(&Answerer{}, 0), Config{AskTime: time.Minute, Budget: -1})
+			s := newTestServer(t, askBox(0), Config{AskTime: time.Minute, Budget: -1})
 			c := startStdio(t, s)
 			defer c.in.Close()
 			if era == "older" {
@@ -165,7 +222,7 @@ func TestP8_AskTimesOut(t *testing.T) {
 				for m.Method != "" { // the elicitation is withdrawn
 					m = c.receive()
 				}
-				if got := m.call(t).text(); !strings.Contains(got, "no answer came within 1m0s") {
+				if got := m.call(t).text(); !strings.HasPrefix(got, "deny by") {
 					t.Errorf("%s", got)
 				}
 				return
@@ -173,8 +230,8 @@ func TestP8_AskTimesOut(t *testing.T) {
 			meta := `"_meta":{` + modernMeta("x", elicitation) + `}`
 			first := c.request("tools/call", `{"name":"echo","arguments":{},`+meta+`}`).call(t)
 			time.Sleep(2 * time.Minute) // of the bubble's clock
-			late := c.request("tools/call", fmt.Sprintf(`{"name":"echo","arguments":{},"requestState":%q,"inputResponses":{"approval":{"action":"accept","content":{"answer":"allow once"}}},%s}`, first.RequestState, meta)).call(t)
-			if !strings.Contains(late.text(), "no answer came within 1m0s") {
+			late := c.request("tools/call", fmt.Sprintf(`{"name":"echo","arguments":{},"requestState":%q,"inputResponses":{"approval":{"action":"accept","content":{"answer":"allow this call"}}},%s}`, first.RequestState, meta)).call(t)
+			if !strings.HasPrefix(late.text(), "deny by") {
 				t.Errorf("a late answer: %+v", late)
 			}
 			time.Sleep(time.Hour)
@@ -183,23 +240,6 @@ func TestP8_AskTimesOut(t *testing.T) {
 				t.Errorf("a forgotten call begins anew: %+v", fresh)
 			}
 		})
-	}
-}
-
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain é 漢 👍":                          "plain é 漢 👍",
-		"a\u202eb\u200bc\x1b[31m":              "a⟨U+202E⟩b⟨U+200B⟩c⟨U+001B⟩[31m",
-		"x\u00a0y\xffz\ufffd\r\n\t":            "x⟨U+00A0⟩y⟨FF⟩z\ufffd⟨U+000D⟩\n\t",
-		"rm" + strings.Repeat(" ", 41) + "-rf": "rm⟨41 spaces⟩-rf",
-		"\U000e0041":                           "⟨U+E0041⟩",
-	} {
-		if got := visible(in); got != want {
-			t.Errorf("visible(%q) = %q, want %q", in, got, want)
-		}
-	}
-	if got := visibleLine("a\nb"); got != "a⟨U+000A⟩b" {
-		t.Errorf("visibleLine: %q", got)
 	}
 }
 

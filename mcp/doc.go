@@ -8,7 +8,7 @@
 //     model only that and others only the text. A tool error and a denial are results with isError.
 //   - The limit of the client at hand is passed to the tool before it runs ([BoundsFor]).
 //   - A call that runs longer than a budget answers with a handle, and the tool call_wait goes on waiting for it.
-//   - A question to a person ([Answerer]) is an elicitation in the older era and a multi-round-trip answer in the newer
+//   - A question to a person ([Face]) is an elicitation in the older era and a multi-round-trip answer in the newer
 //     one; a client that can do neither gets a denial that names a ticket.
 //   - The tool list is a function of configuration, never of a connection: a mode is an endpoint or an argument of the
 //     process.

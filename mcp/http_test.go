@@ -274,12 +274,12 @@ func TestHTTPProgress(t *testing.T) {
 
 // P8 over HTTP, newer era: the second round may come over another connection.
 func TestP8_HTTPModern(t *testing.T) {
-	w := startWeb(t, newTestServer(t, askBox(&Answerer{}, 0), Config{}), nil)
+	w := startWeb(t, newTestServer(t, askBox(0), Config{}), nil)
 	first := messages(t, w.send(modernCall("1", "{}"), modernHeaders("tools/call", "echo")))[0].call(t)
 	if first.ResultType != "input_required" {
 		t.Fatalf("%+v", first)
 	}
-	retry := strings.Replace(modernCall("2", "{}"), `"arguments"`, fmt.Sprintf(`"requestState":%q,"inputResponses":{"approval":{"action":"accept","content":{"answer":"allow once"}}},"arguments"`, first.RequestState), 1)
+	retry := strings.Replace(modernCall("2", "{}"), `"arguments"`, fmt.Sprintf(`"requestState":%q,"inputResponses":{"approval":{"action":"accept","content":{"answer":"allow this call"}}},"arguments"`, first.RequestState), 1)
 	// MCP-015, WEB-013: another holder's state finds nothing; the call begins anew for them, with an ask of its own.
 	stolen := messages(t, w.send(retry, func(r *http.Request) {
 		modernHeaders("tools/call", "echo")(r)
@@ -295,7 +295,7 @@ func TestP8_HTTPModern(t *testing.T) {
 
 // P8 over HTTP, older era: the question travels on the stream of the call.
 func TestP8_HTTPLegacy(t *testing.T) {
-	w := startWeb(t, newTestServer(t, askBox(&Answerer{}, 0), Config{}), nil)
+	w := startWeb(t, newTestServer(t, askBox(0), Config{}), nil)
 	session := w.open(w.alice)
 	res := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}`, inSession(session))
 	events := bufio.NewScanner(res.Body)
@@ -315,7 +315,7 @@ func TestP8_HTTPLegacy(t *testing.T) {
 	if ask.Method != "elicitation/create" {
 		t.Fatalf("%+v", ask)
 	}
-	w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":"allow once"}}}`, ask.ID), inSession(session))
+	w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"answer":"allow this call"}}}`, ask.ID), inSession(session))
 	if got := next().call(t).text(); !strings.HasPrefix(got, "allow by") {
 		t.Errorf("%s", got)
 	}

@@ -77,6 +77,7 @@ type stdio struct {
 	running sync.WaitGroup
 	mu      sync.Mutex
 	open    map[string]context.CancelCauseFunc // calls that are not answered, by raw id
+	sdkOpen map[jsonrpc.ID]bool                // requests that the SDK has not answered
 	ending  bool                               // no call begins any more
 }
 
@@ -141,9 +142,37 @@ func (c *stdio) accept(frame []byte) {
 		c.refuse(f.ID, codeInvalid, err.Error())
 		return
 	}
+	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() {
+		c.expect(r.ID)
+	}
 	select {
 	case c.slow <- msg:
 	case <-c.closed:
+	}
+}
+
+// expect notes a request that goes to the SDK, so that the end of the input waits for its answer too: a script that
+// writes its messages and closes gets them all answered.
+func (c *stdio) expect(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending || c.sdkOpen[id] {
+		return
+	}
+	if c.sdkOpen == nil {
+		c.sdkOpen = map[jsonrpc.ID]bool{}
+	}
+	c.sdkOpen[id] = true
+	c.running.Add(1)
+}
+
+// answered ends the waiting for a request of the SDK.
+func (c *stdio) answered(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sdkOpen[id] {
+		delete(c.sdkOpen, id)
+		c.running.Done()
 	}
 }
 
@@ -282,7 +311,11 @@ func (c *stdio) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	return c.out.frame(ctx, b)
+	err = c.out.frame(ctx, b)
+	if r, ok := msg.(*jsonrpc.Response); ok {
+		c.answered(r.ID)
+	}
+	return err
 }
 
 // Close is described at sdk.Connection.

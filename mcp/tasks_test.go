@@ -77,13 +77,11 @@ func TestH6_Task(t *testing.T) {
 // An ask of a task is answered through tasks/update; an ask before it is a task rides on the answer of the call.
 func TestTaskAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asking, a := echoBox(), &Answerer{}
+		asking := echoBox()
 		asking.call = func(ctx context.Context, req toolbox.Request) (tool.Result, error) {
 			time.Sleep(3 * time.Second) // of the bubble's clock
-			in := &tool.Intent{Tool: "echo", Effects: []tool.Effect{tool.Write}}
-			in.Seal()
-			d, err := a.Answer(ctx, toolbox.Asked{GateRequest: toolbox.GateRequest{Intent: in}, Policy: tool.Decision{Verdict: tool.Ask, Fingerprint: in.Fingerprint}})
-			return tool.TextResult(d.Verdict.String(), nil), err
+			reply, err := Ask(ctx, "Sure?", map[string]any{"type": "object", "properties": map[string]any{"answer": map[string]any{"type": "string"}}})
+			return tool.TextResult(reply.Action+" "+fmt.Sprint(reply.Content["answer"]), nil), err
 		}
 		c := startStdio(t, newTestServer(t, asking, Config{}))
 		defer c.in.Close()
@@ -96,9 +94,9 @@ func TestTaskAsks(t *testing.T) {
 		if v := c.task("tasks/update", id+`,"inputResponses":{"other":{"action":"accept"},"approval":7}`); v.ResultType != "complete" || v.TaskID != "" {
 			t.Errorf("%+v", v)
 		}
-		c.task("tasks/update", id+`,"inputResponses":{"approval":{"action":"accept","content":{"answer":"allow once"}}}`)
+		c.task("tasks/update", id+`,"inputResponses":{"approval":{"action":"accept","content":{"answer":"allow this call"}}}`)
 		synctest.Wait()
-		if v := c.task("tasks/get", id); v.Status != "completed" || v.Result.text() != "allow" {
+		if v := c.task("tasks/get", id); v.Status != "completed" || v.Result.text() != "accept allow this call" {
 			t.Errorf("%+v", v)
 		}
 	})
