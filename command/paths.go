@@ -1,0 +1,196 @@
+package command
+
+import (
+	"path"
+	"strings"
+)
+
+// Path is a file or folder that a line names, as far as that is known from the text.
+type Path struct {
+	// Name is relative to the folder that the line starts in, or absolute. It is clean but not resolved: links are the
+	// caller's.
+	Name  string
+	Write bool // it may be changed or made; otherwise it is read
+	Glob  bool // Name is a pattern of the shell
+	Tree  bool // with everything below
+	Call  int  // index of the call
+}
+
+// maxFolders bounds the folders in which a line with several cd may be.
+const maxFolders = 8
+
+// Paths returns the files that the calls name: the targets of redirections, what commands of the read-only table read, and
+// what a few well-known commands write. A line that changes the folder may do so or fail, so a name then counts in every
+// folder that the line may have been in. Names that the shell computes are missing.
+func (f *Facts) Paths() []Path {
+	var out []Path
+	folders := []string{""}
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		for _, p := range c.paths() {
+			for _, folder := range folders {
+				q := p
+				q.Call = i
+				if !path.IsAbs(p.Name) {
+					q.Name = path.Join(folder, p.Name)
+				}
+				if q.Name = path.Clean(q.Name); !contains(out, q) {
+					out = append(out, q)
+				}
+			}
+		}
+		if (c.Name() == "cd" || c.Name() == "pushd") && len(c.Args) == 2 && c.Args[1].Literal() {
+			folders = entered(folders, c.Args[1].Text)
+		}
+	}
+	return out
+}
+
+func entered(folders []string, to string) []string {
+	out := folders
+	for _, folder := range folders {
+		next := to
+		if !path.IsAbs(to) {
+			next = path.Join(folder, to)
+		}
+		if len(out) < maxFolders {
+			out = append(out[:len(out):len(out)], next)
+		}
+	}
+	return out
+}
+
+func contains(list []Path, p Path) bool {
+	for _, q := range list {
+		if q.Name == p.Name && q.Write == p.Write && q.Tree == p.Tree {
+			return true
+		}
+	}
+	return false
+}
+
+// paths returns what one call names.
+func (c *Call) paths() []Path {
+	var out []Path
+	for i := range c.Redirects {
+		r := &c.Redirects[i]
+		if !r.Target.Literal() || device(r.Target.Text) {
+			continue
+		}
+		if r.Writes() {
+			out = append(out, Path{Name: r.Target.Text, Write: true})
+		}
+		if r.Op == "<" || r.Op == "<>" {
+			out = append(out, Path{Name: r.Target.Text})
+		}
+	}
+	if len(c.Args) == 0 {
+		return out
+	}
+	if e := table()[c.Name()]; e != nil && !c.changes() {
+		return append(out, c.reads(e)...)
+	}
+	return append(out, c.writes()...)
+}
+
+// changes reports whether a command of the table is used in a way that writes.
+func (c *Call) changes() bool {
+	for i := 1; i < len(c.Args); i++ {
+		t := c.Args[i].Text
+		if c.Name() == "sed" && (strings.HasPrefix(t, "--in") || short(t, 'i')) || c.Name() == "sort" && (strings.HasPrefix(t, "--o") || short(t, 'o')) {
+			return true
+		}
+	}
+	return false
+}
+
+func short(word string, letter byte) bool {
+	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.IndexByte(word, letter) > 0
+}
+
+// reads returns what a command of the table reads.
+func (c *Call) reads(e *entry) []Path {
+	args, _ := c.Argv()
+	args = args[1:]
+	var names []int
+	given := false // the pattern, script or listing is given by an option
+	recursive := c.Name() != "ls" && c.Name() != "grep" && c.Name() != "egrep" && c.Name() != "fgrep"
+	if ck := checks(e.check); ck == nil || !ck.raw {
+		d := e.decode(args)
+		names = d.operands
+		for _, o := range d.options {
+			switch o.name {
+			case "e", "regexp", "expression", "files", "type-list":
+				given = true
+			case "r", "R", "recursive", "dereference-recursive":
+				recursive = true
+			}
+		}
+	}
+	p := func(name string, glob bool) Path {
+		return Path{Name: name, Glob: glob, Tree: recursive && (e.operands == tree || e.operands == pattern)}
+	}
+	switch e.operands {
+	case text:
+		return nil
+	case pattern, script, program:
+		if !given && len(names) > 0 {
+			names = names[1:]
+		}
+	}
+	var out []Path
+	if e.check == "find" {
+		for _, s := range findStarts(args) {
+			out = append(out, p(s, false))
+		}
+	}
+	for _, k := range names {
+		w := &c.Args[k+1]
+		if (w.Literal() || w.Doubt == Glob) && w.Text != "-" && w.Text != "" {
+			out = append(out, p(w.Text, w.Doubt == Glob))
+		}
+	}
+	if len(out) == 0 && (e.operands == tree || e.operands == pattern && recursive) {
+		out = append(out, p(".", false))
+	}
+	return out
+}
+
+// writes returns what a well-known command changes.
+func (c *Call) writes() []Path {
+	name := c.Name()
+	var operands []*Word
+	for i := 1; i < len(c.Args); i++ {
+		if w := &c.Args[i]; !strings.HasPrefix(w.Text, "-") && (w.Literal() || w.Doubt == Glob) {
+			operands = append(operands, w)
+		}
+	}
+	var out []Path
+	add := func(w *Word, write bool) {
+		if w.Text != "" {
+			out = append(out, Path{Name: w.Text, Write: write, Glob: w.Doubt == Glob})
+		}
+	}
+	switch name {
+	case "chmod", "chown", "chgrp", "sed":
+		operands = operands[min(1, len(operands)):]
+		fallthrough
+	case "rm", "rmdir", "unlink", "shred", "mkdir", "touch", "tee", "truncate", "mv", "mkfifo", "mknod", "sort":
+		for _, w := range operands {
+			add(w, true)
+		}
+	case "cp", "ln", "install":
+		for i, w := range operands {
+			add(w, i == len(operands)-1)
+		}
+	case "dd":
+		for _, w := range operands {
+			for _, prefix := range [...]string{"of=", "if="} {
+				if rest, ok := strings.CutPrefix(w.Text, prefix); ok && rest != "" {
+					out = append(out, Path{Name: rest, Write: prefix == "of="})
+				}
+			}
+		}
+	}
+	return out
+}
