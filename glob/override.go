@@ -64,14 +64,11 @@ func (o *Overrides) Match(path string, dir bool) Verdict {
 }
 
 // Set is an unordered list of patterns under the rules of [Overrides] without "!", for file types: does any match?
-type Set struct {
-	n  int
-	ix index
-}
+type Set struct{ ix index }
 
 // NewSet compiles a list. Errors: *Error.
 func NewSet(patterns []string, fold bool) (*Set, error) {
-	s := &Set{n: len(patterns), ix: index{fold: fold}}
+	s := &Set{ix: index{fold: fold}}
 	d := dialect{fold: fold, ignore: true}
 	for i, p := range patterns {
 		alts, err := d.compile(p)
@@ -83,9 +80,6 @@ func NewSet(patterns []string, fold bool) (*Set, error) {
 	s.ix.build()
 	return s, nil
 }
-
-// Len returns the number of patterns.
-func (s *Set) Len() int { return s.n }
 
 // Match returns the position of the last pattern that matches a file, or -1.
 func (s *Set) Match(path string) int { return int(s.ix.last(path, baseAt(path), false)) }

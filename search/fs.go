@@ -65,6 +65,7 @@ func (k Kind) String() string { return kindNames[k] }
 var (
 	ErrNotDir     = errors.New("is not a directory")
 	ErrNotRegular = errors.New("is not a regular file")
+	ErrLink       = errors.New("a symbolic link stands in a path that was resolved")
 )
 
 // Entries is a reusable listing.

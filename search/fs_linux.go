@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"io/fs"
 	"strings"
 	"sync"
@@ -48,14 +47,24 @@ func (r *raw) buffer() *[]byte {
 
 const dirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// Root opens a directory. The path is resolved, so a link as its last component has appeared since and is refused.
+// Root opens a directory. The path is resolved, so a link anywhere in it has appeared since and is refused.
 func (r *raw) Root(_ context.Context, path string) (Dir, error) {
-	fd, err := retry(func() (int, error) { return unix.Open(path, dirFlags, 0) })
+	how := &unix.OpenHow{Flags: dirFlags &^ unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	fd, err := retry(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, path, how) })
+	if noOpenat2(err) {
+		fd, err = retry(func() (int, error) { return unix.Open(path, dirFlags, 0) })
+	}
+	if err == unix.ELOOP {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrLink}
+	}
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
 	return r.dir(fd), nil
 }
+
+// noOpenat2 recognises an old kernel, or a sandbox that does not know the call.
+func noOpenat2(err error) bool { return err == unix.ENOSYS || err == unix.EPERM }
 
 // dir makes a Dir of an open directory, which it owns.
 func (r *raw) dir(fd int) *rawDir { return &rawDir{fs: r, fd: fd, whole: wholeReads(fd)} }
@@ -84,7 +93,7 @@ func wholeReads(fd int) bool {
 func (d *rawDir) Sub(path string) (Dir, error) {
 	how := &unix.OpenHow{Flags: dirFlags, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS}
 	fd, err := retry(func() (int, error) { return unix.Openat2(d.fd, path, how) })
-	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) { // an old kernel, or a sandbox that does not know the call
+	if noOpenat2(err) {
 		fd, err = d.subByParts(path)
 	}
 	if err != nil {
