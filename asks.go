@@ -2,8 +2,6 @@ package tackle
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -15,17 +13,6 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
 )
-
-// ErrNoAnswer is what a Config.Answerer returns when nobody answered there, so that the ask stays open to other faces.
-var ErrNoAnswer = errors.New("nobody answered here")
-
-// NoAnswer is an answerer that never answers: the Else of an answerer that stands in front of the queue.
-type NoAnswer struct{}
-
-// Answer is described at toolbox.Answerer.
-func (NoAnswer) Answer(context.Context, toolbox.Asked) (tool.Decision, error) {
-	return tool.Decision{}, ErrNoAnswer
-}
 
 // Asks returns the queue of what policy asks people. Whoever subscribes to it, or serves a face on it, can answer; with
 // nobody there, asks become denials that leave a ticket.
@@ -40,50 +27,12 @@ func (b *Box) newAsks() *ask.Queue {
 		Secrets: func() []string { return b.Env().Secrets() }})
 }
 
-// asker is the answerer of the road: it puts asks on the queue. inline, which may be nil, is asked beside whoever else
-// is there.
-type asker struct {
-	box    *Box
-	inline toolbox.Answerer
-}
+// asker is the answerer of the road: it puts asks on the queue.
+type asker struct{ box *Box }
 
 // Answer is described at toolbox.Answerer.
 func (a asker) Answer(ctx context.Context, asked toolbox.Asked) (tool.Decision, error) {
-	qu := ask.Question{Request: asked.GateRequest, Policy: asked.Policy, Hunks: asked.Hunks}
-	if a.inline != nil {
-		qu.Faces = []ask.Face{inlineFace{a.inline, asked}}
-	}
-	return a.box.asks.Ask(ctx, qu)
-}
-
-// inlineFace lets an answerer of the road answer one ask of the queue.
-type inlineFace struct {
-	answerer toolbox.Answerer
-	asked    toolbox.Asked
-}
-
-// Ask is described at ask.Face.
-func (f inlineFace) Ask(ctx context.Context, r *ask.Request) (ask.Answer, error) {
-	d, err := f.answerer.Answer(ctx, f.asked)
-	switch {
-	case err != nil:
-		return ask.Answer{}, err
-	case d.Verdict == tool.Ask:
-		return ask.Answer{}, fmt.Errorf("%w: the answerer only asks back", ErrNoAnswer)
-	}
-	a := ask.Answer{Allow: d.Verdict == tool.Allow, Hunks: d.Hunks, Denied: d.Denied, Words: d.Reason, Fingerprint: d.Fingerprint}
-	if a.Fingerprint == "" && !a.Allow {
-		a.Fingerprint = r.Fingerprint // a no needs no proof of what was shown
-	}
-	a.Approver.Face = d.By
-	if d.Person {
-		name := strings.TrimPrefix(strings.TrimPrefix(d.By, "the "), "person ")
-		a.Approver = ask.Approver{Name: name}
-		if name == "" {
-			a.Approver.Name = "unknown"
-		}
-	}
-	return a, nil
+	return a.box.asks.Ask(ctx, ask.Question{Request: asked.GateRequest, Policy: asked.Policy, Hunks: asked.Hunks, Faces: a.box.cfg.Faces})
 }
 
 // journal writes asks and answers into the ledger. What it writes is masked.

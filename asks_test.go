@@ -13,7 +13,6 @@ import (
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/tool"
-	"github.com/tackle-dev/tackle/toolbox"
 )
 
 // place is a workspace with a state folder, in which boxes are opened.
@@ -89,12 +88,11 @@ func serve(t *testing.T, box *tackle.Box, f func(r *ask.Request) ask.Answer) {
 	sub := box.Asks().Subscribe(ask.Audience{}) // it is there before the first call
 	go func() {
 		defer close(done)
-		defer sub.Close()
-		_ = ask.Serve(ctx, box.Asks(), ask.FaceFunc(func(_ context.Context, r *ask.Request) (ask.Answer, error) {
+		_ = sub.Serve(ctx, ask.FaceFunc(func(_ context.Context, r *ask.Request) (ask.Answer, error) {
 			a := f(r)
 			a.Fingerprint, a.Approver = r.Fingerprint, ask.Approver{Name: "ada", Face: "terminal"}
 			return a, nil
-		}), ask.Audience{})
+		}))
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 }
@@ -192,17 +190,21 @@ func TestP8_TicketOverProcesses(t *testing.T) {
 	}
 }
 
-// A Go program answers inline; one that does not answer leaves the ask to the queue.
-func TestP8_InlineAnswerer(t *testing.T) {
+// A Go program answers; a face that does not answer leaves the ask to the queue.
+func TestP8_Faces(t *testing.T) {
 	p := newPlace(t, map[string]string{"a.txt": "one\n"})
-	program := answererFunc(func(a toolbox.Asked) (tool.Decision, error) {
-		return tool.Decision{Verdict: tool.Deny, By: "robot", Reason: "not today"}, nil
+	face := func(f func(r *ask.Request) (ask.Answer, error)) []ask.Face {
+		return []ask.Face{ask.FaceFunc(func(_ context.Context, r *ask.Request) (ask.Answer, error) { return f(r) })}
+	}
+	program := face(func(r *ask.Request) (ask.Answer, error) {
+		return ask.Answer{Words: "not today", Fingerprint: r.Fingerprint, Approver: ask.Approver{Face: "robot"}}, nil
 	})
-	res := call(t, p.open(tackle.Config{Rules: askEdits, Answerer: program}, false), "write_file", map[string]any{"path": "b.txt", "content": "x"})
+	res := call(t, p.open(tackle.Config{Rules: askEdits, Faces: program}, false), "write_file", map[string]any{"path": "b.txt", "content": "x"})
 	if res.Denied == nil || res.Denied.Decision.By != "program (robot)" || !strings.Contains(res.Text(), "not today") {
 		t.Errorf("got %s", res.Text())
 	}
-	box := p.open(tackle.Config{Rules: askEdits, Answerer: tackle.NoAnswer{}}, false)
+	passes := face(func(*ask.Request) (ask.Answer, error) { return ask.Answer{}, errors.New("nobody there") })
+	box := p.open(tackle.Config{Rules: askEdits, Faces: passes}, false)
 	if res := call(t, box, "write_file", map[string]any{"path": "b.txt", "content": "x"}); res.Denied == nil || !strings.Contains(res.Text(), "nobody is here") {
 		t.Errorf("got %s", res.Text())
 	}
@@ -211,10 +213,6 @@ func TestP8_InlineAnswerer(t *testing.T) {
 		t.Errorf("got %s", res.Text())
 	}
 }
-
-type answererFunc func(toolbox.Asked) (tool.Decision, error)
-
-func (f answererFunc) Answer(_ context.Context, a toolbox.Asked) (tool.Decision, error) { return f(a) }
 
 // P8: a yes for the session holds in the next process of that session, until it is revoked.
 func TestP8_GrantsAreKept(t *testing.T) {

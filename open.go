@@ -49,10 +49,10 @@ type Config struct {
 	Posture string // plan, guarded, auto or ci; default: that of the files, else guarded
 	// Rules are a layer of their own, as strict as any other: the strictest opinion of all layers wins.
 	Rules []permission.Rule
-	// Answerer answers what policy asks a person, beside whoever listens to [Box.Asks]; nil leaves it to those. Approve
-	// answers without a person.
-	Answerer toolbox.Answerer
-	Approve  permission.Answer
+	// Faces answer what policy asks a person, each in the context of its call, beside whoever listens to [Box.Asks].
+	// Approve answers without a person.
+	Faces   []ask.Face
+	Approve permission.Answer
 
 	// Tools are added to the built-in ones, for the given modes (default: the box's mode).
 	Tools []Tool
@@ -205,7 +205,7 @@ func (b *Box) assemble() error {
 		return err
 	}
 	b.asks = b.newAsks()
-	var answerer toolbox.Answerer = asker{b, cfg.Answerer}
+	var answerer toolbox.Answerer = asker{b}
 	if cfg.Approve != permission.Nobody {
 		answerer = settle(cfg.Approve)
 	}

@@ -17,5 +17,5 @@
 // With nobody there an ask becomes a denial that says so. Where [Options.Tickets] is set, it also leaves a ticket: a person
 // can answer it later, in another process, and the same call is then let through once.
 //
-// [Serve] lets a [Face] answer, one ask after the other. [Request.View] is what a face shows.
+// [Subscription.Serve] lets a [Face] answer, one ask after the other. [Request.View] is what a face shows.
 package ask

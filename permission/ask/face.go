@@ -175,10 +175,9 @@ func (q *Queue) answerBy(ctx context.Context, r *Request, f Face) bool {
 	return false
 }
 
-// Serve lets a face answer the asks of a queue, one after the other, until ctx ends; it returns the cause. An ask that is
-// decided elsewhere meanwhile ends the face's context.
-func Serve(ctx context.Context, q *Queue, f Face, a Audience) error {
-	s := q.Subscribe(a)
+// Serve lets a face answer the asks of the subscription, one after the other, until ctx ends, and closes it; it returns
+// the cause. An ask that is decided elsewhere meanwhile ends the face's context.
+func (s *Subscription) Serve(ctx context.Context, f Face) error {
 	defer s.Close()
 	for {
 		e, err := s.Next(ctx)
@@ -188,14 +187,13 @@ func Serve(ctx context.Context, q *Queue, f Face, a Audience) error {
 		if e.Kind != Opened {
 			continue
 		}
-		if err := q.serveOne(ctx, s, e.Request, f); err != nil {
-			return err
-		}
+		s.serveOne(ctx, e.Request, f)
 	}
 }
 
 // serveOne lets the face answer one ask while it watches for its end.
-func (q *Queue) serveOne(ctx context.Context, s *Subscription, r *Request, f Face) error {
+func (s *Subscription) serveOne(ctx context.Context, r *Request, f Face) {
+	q := s.q
 	asking, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := q.Subscribe(Audience{Watches: true, Sees: func(o *Request) bool { return o.ID == r.ID }})
@@ -214,13 +212,9 @@ func (q *Queue) serveOne(ctx context.Context, s *Subscription, r *Request, f Fac
 			}
 		}
 	})
-	if !q.isOpen(r.ID) {
-		return nil
-	}
-	if !q.answerBy(asking, r, f) {
+	if q.isOpen(r.ID) && !q.answerBy(asking, r, f) {
 		s.Pass(ctx, r.ID)
 	}
-	return nil
 }
 
 func (q *Queue) isOpen(id string) bool {

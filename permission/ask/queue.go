@@ -29,11 +29,6 @@ type Options struct {
 	Timeout time.Duration
 	// Gate returns the gate that asks, as it is now: it explains the asks and takes the grants. Nil: only "once".
 	Gate func() *permission.Gate
-	// Suggest returns the narrowest useful patterns for a target that is no path, such as a command; none where any
-	// pattern would be too much (interpreters, wrappers). Nil: none.
-	Suggest func(tool.Target) []string
-	// Decode returns the scripts that a command line hands to another shell, as that shell would read them. Nil: none.
-	Decode func(line string) []string
 	// Root is what the paths of previews are relative to; "" shows them absolute.
 	Root string
 	// Secrets returns the secret values of the environment, which are masked in everything that is shown or kept. Optional.

@@ -233,7 +233,7 @@ func TestP8_LateFace(t *testing.T) {
 	over := errors.New("over")
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if err := ask.Serve(ctx, q, answerer(func(r *ask.Request) ask.Answer { return no(r, "use the other file") }), ask.Audience{}); !errors.Is(err, over) {
+		if err := q.Subscribe(ask.Audience{}).Serve(ctx, answerer(func(r *ask.Request) ask.Answer { return no(r, "use the other file") })); !errors.Is(err, over) {
 			t.Error(err)
 		}
 	})
@@ -252,12 +252,12 @@ func TestP8_DecidedElsewhere(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_ = ask.Serve(ctx, q, ask.FaceFunc(func(ctx context.Context, r *ask.Request) (ask.Answer, error) {
+		_ = q.Subscribe(ask.Audience{}).Serve(ctx, ask.FaceFunc(func(ctx context.Context, r *ask.Request) (ask.Answer, error) {
 			showing <- r
 			<-ctx.Done()
 			ended <- context.Cause(ctx)
 			return ask.Answer{}, ctx.Err()
-		}), ask.Audience{})
+		}))
 	})
 	sub := q.Subscribe(ask.Audience{})
 	for range 2 {

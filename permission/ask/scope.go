@@ -91,11 +91,8 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 			if !add(around(in, &t)) {
 				return nil
 			}
-		default:
-			if q.opt.Suggest == nil {
-				return nil
-			}
-			list := q.opt.Suggest(tool.Target{Kind: t.Kind, Effect: t.Effect, Value: t.Value})
+		case tool.CommandTarget:
+			list := suggested(t.Value)
 			if len(list) == 0 {
 				return nil
 			}
@@ -104,6 +101,8 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 					return nil
 				}
 			}
+		default:
+			return nil
 		}
 	}
 	gate := q.gate()

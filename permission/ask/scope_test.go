@@ -12,17 +12,6 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 )
 
-// suggest stands for the proposals of package command: none for interpreters and wrappers.
-func suggest(t tool.Target) []string {
-	switch t.Value {
-	case "cd a && npm test":
-		return []string{"npm test"}
-	case "many":
-		return []string{"a", "b", "c", "d", "e", "f"}
-	}
-	return nil
-}
-
 // P8: the answer proposes the narrowest useful pattern, and none where a pattern would be too much.
 func TestP8_Proposals(t *testing.T) {
 	tests := []struct {
@@ -49,7 +38,7 @@ func TestP8_Proposals(t *testing.T) {
 		{"POL-009 an interpreter", on(tool.CommandTarget, tool.Execute, "shell", "python x.py"), nil},
 		{"a URL", on(tool.URLTarget, tool.Network, "fetch_url", "https://example.com/a"), nil},
 	}
-	q, g := queue(t, ask.Options{Suggest: suggest})
+	q, g := queue(t, ask.Options{})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			asked(t, q, question(t, g, tt.in), func(r *ask.Request) ask.Answer {
@@ -64,25 +53,6 @@ func TestP8_Proposals(t *testing.T) {
 			})
 		})
 	}
-}
-
-// POL-008: of a compound command only the proposed patterns are offered; without a matcher for commands a pattern would
-// mean nothing, so there is none.
-func TestPOL008_Compound(t *testing.T) {
-	g, err := permission.New(permission.Options{Facts: permission.Facts{Roots: []string{root}},
-		Matchers: map[tool.TargetKind]permission.Matcher{tool.CommandTarget: permission.ToolNames{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := ask.New(ask.Options{Suggest: func(tool.Target) []string { return []string{"npm-test"} }, Gate: func() *permission.Gate { return g }})
-	in := on(tool.CommandTarget, tool.Execute, "shell", "cd a && npm test")
-	// exec-host is a guard's ask: only the exact command is offered.
-	asked(t, q, question(t, g, in), func(r *ask.Request) ask.Answer {
-		if _, ok := r.Offered(ask.Always); ok || !r.PersonOnly {
-			t.Errorf("offers %+v", r.Offers)
-		}
-		return no(r, "")
-	})
 }
 
 // P8: a yes holds exactly as long as it says, for exactly what it says.

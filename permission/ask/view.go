@@ -25,7 +25,7 @@ type View struct {
 	Dir      string   `json:"dir,omitempty"`
 	Args     []Field  `json:"args,omitempty"`    // as authored, in their order; values are JSON
 	Targets  []Target `json:"targets,omitempty"` // what they resolved to
-	Scripts  []string `json:"scripts,omitempty"` // what a shell would be given to run, decoded; several lines each
+	Scripts  []string `json:"scripts,omitempty"` // the commands of a line that has several, one a line, decoded and quoted
 	Warnings []string `json:"warnings,omitempty"`
 	Summary  string   `json:"summary,omitempty"` // of the changes, one line a file
 	Diff     string   `json:"diff,omitempty"`
@@ -123,14 +123,19 @@ func (q *Queue) makeView(qu *Question, e *permission.Explanation, mask mask) Vie
 			}
 		}
 	}
+	v.Warnings = warnings(in, v.Diff)
 	for _, t := range in.Targets {
-		if t.Kind == tool.CommandTarget && q.opt.Decode != nil {
-			for _, s := range q.opt.Decode(t.Value) {
-				v.Scripts = append(v.Scripts, show.Text(s))
-			}
+		if t.Kind != tool.CommandTarget {
+			continue
+		}
+		runs, problem := decoded(t.Value)
+		if runs != "" {
+			v.Scripts = append(v.Scripts, runs)
+		}
+		if problem != "" {
+			v.Warnings = append(v.Warnings, problem)
 		}
 	}
-	v.Warnings = warnings(in, v.Diff)
 	if qu.Hunks > 1 {
 		v.Hunks = hunks(in, qu.Hunks)
 	}

@@ -69,7 +69,7 @@ func TestUI_Hostile(t *testing.T) {
 		in := &tool.Intent{Tool: "shell", Permission: "shell", Effects: []tool.Effect{tool.Execute}}
 		in.Args, _ = json.Marshal(map[string]string{"command": evil, "description": evil + "\n" + evil, evil: "name"})
 		in.Targets = []tool.Target{{Kind: tool.CommandTarget, Effect: tool.Execute, Value: evil}, tool.PathTo(path("src/"+strings.ReplaceAll(evil, "/", "_")), tool.Write)}
-		v := view(t, in, ask.Options{Decode: func(string) []string { return []string{evil} }})
+		v := view(t, in, ask.Options{})
 		b, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
@@ -81,9 +81,6 @@ func TestUI_Hostile(t *testing.T) {
 		safe(t, back)
 		if len(v.Warnings) == 0 {
 			t.Errorf("%q: no warning", evil)
-		}
-		if len(v.Scripts) != 1 {
-			t.Errorf("%q: no decoded script", evil)
 		}
 	}
 }
@@ -189,7 +186,7 @@ func TestT9_SecretsAreMasked(t *testing.T) {
 	in.Args, _ = json.Marshal(map[string]any{"edits": []any{map[string]string{"old_string": canary, "new_string": "x"}, canary}})
 	in.Seal()
 	s := memory()
-	q, g := queue(t, ask.Options{Secrets: func() []string { return []string{canary} }, Tickets: kept.NewTickets(s, nil), Decode: func(c string) []string { return []string{c} }})
+	q, g := queue(t, ask.Options{Secrets: func() []string { return []string{canary} }, Tickets: kept.NewTickets(s, nil)})
 	qu := question(t, g, in)
 	d, err := q.Ask(t.Context(), qu)
 	if err != nil {
@@ -208,5 +205,25 @@ func TestT9_SecretsAreMasked(t *testing.T) {
 	}
 	if len(tk.Request.Offers) != 1 {
 		t.Errorf("offers %+v", tk.Request.Offers)
+	}
+}
+
+// P8: what a shell would read behind quotes, escapes and "sh -c" is shown as it would run.
+func TestP8_DecodedCommands(t *testing.T) {
+	for line, want := range map[string][]string{
+		"ls -l":                                 nil,
+		`git status && rm -rf "build dir"`:      {"git status\nrm -rf 'build dir'\n"},
+		`sh -c 'curl x | sh -c "rm -rf build"'`: {"sh -c 'curl x | sh -c \"rm -rf build\"'\n  curl x\n  sh -c 'rm -rf build'\n    rm -rf build\n"},
+		`r''m "-rf" x`:                          {"rm -rf x\n"},
+		"echo $(id)":                            {"echo $(id)\nid\n"},
+	} {
+		v := view(t, on(tool.CommandTarget, tool.Execute, "shell", line), ask.Options{})
+		if diff := cmp.Diff(want, v.Scripts); diff != "" {
+			t.Errorf("%s: %s", line, diff)
+		}
+	}
+	v := view(t, on(tool.CommandTarget, tool.Execute, "shell", "echo 'open"), ask.Options{})
+	if len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "The line cannot be read for certain: ") {
+		t.Errorf("got %q", v.Warnings)
 	}
 }
