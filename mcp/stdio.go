@@ -142,7 +142,7 @@ func (c *stdio) accept(frame []byte) {
 		c.refuse(f.ID, codeInvalid, err.Error())
 		return
 	}
-	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() {
+	if r, ok := msg.(*jsonrpc.Request); ok && r.IsCall() && r.Method != "subscriptions/listen" { // which is never answered
 		c.expect(r.ID)
 	}
 	select {

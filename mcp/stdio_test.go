@@ -305,3 +305,20 @@ func TestStdioBrokenOutput(t *testing.T) {
 	}
 	inW.Close()
 }
+
+// A stream that is listened to does not keep the server from ending with its input.
+func TestStdioEndWhileListening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startStdio(t, newTestServer(t, echoBox(), Config{}))
+		m := c.request("subscriptions/listen", `{"notifications":{"toolsListChanged":true},"_meta":{`+modernMeta("x", "{}")+`}}`)
+		if m.Method != "notifications/subscriptions/acknowledged" {
+			t.Fatalf("%+v", m)
+		}
+		start := time.Now()
+		go io.Copy(io.Discard, c.out)
+		c.in.Close()
+		if err := <-c.done; err != nil || time.Since(start) > 0 {
+			t.Errorf("the end took %v, %v", time.Since(start), err)
+		}
+	})
+}
