@@ -93,8 +93,10 @@ func (a *app) root() *cobra.Command {
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// Flags before the name of a command are the root's: "tackle -C DIR grep -C 2 x" means two things by -C.
+		TraverseChildren: true,
+		Args:             cobra.NoArgs,
+		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	cmd.CompletionOptions.HiddenDefaultCmd = true
@@ -105,7 +107,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.noFiles, "no-config", false, "read no configuration files")
 	f.StringVar(&a.mode, "mode", "", "mode of the tools (default: code)")
 	f.StringVar(&a.posture, "posture", "", "defaults of policy: plan, guarded, auto or ci (default: guarded)")
-	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.mcpCommand(), a.whyCommand(), a.undoCommand(), a.configCommand(), a.doctorCommand())
+	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.grepCommand(), a.globCommand(), a.mcpCommand(), a.whyCommand(), a.undoCommand(), a.configCommand(), a.doctorCommand())
 	for _, c := range cmd.Commands() {
 		c.Args = usageArgs(c.Args)
 	}

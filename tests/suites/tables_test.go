@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/internal/cli/grep"
 	"github.com/tackle-dev/tackle/tool"
 )
 
@@ -35,6 +37,11 @@ type tableRow struct {
 	Call        *tableCall                 `json:"call"`      // read_grep_glob
 	WantFiles   []string                   `json:"expected_files"`
 	WantMatches [][2]any                   `json:"expected_matches"`
+	Argv        []string                   `json:"argv"`
+	Stdout      *string                    `json:"stdout"`
+	AnyOrder    *string                    `json:"stdout_any_line_order"`
+	ExitCode    *int                       `json:"exit_code"`
+	Fails       string                     `json:"fails"`
 	Expect      string                     `json:"expect"`
 	Exactly     *string                    `json:"content_exactly"`
 	Contain     []json.RawMessage          `json:"must_contain"`
@@ -490,4 +497,70 @@ func (r *tableRow) facts(res *tool.Result, f *found) string {
 		return fmt.Sprintf("is %s (%s), want %s (%s)", kind, x.MIME, w.Kind, w.MIME)
 	}
 	return ""
+}
+
+// notFlags are flags of ripgrep that tackle grep does not have, so that their rows do not run: other output formats,
+// statistics, sources of patterns, and what it does without being asked. See docs/deviations.md.
+var notFlags = []string{"--column", "--vimgrep", "--replace", "-r", "--byte-offset", "-b", "--stats", "--passthru", "--count-matches", "--trim", "--crlf",
+	"--null-data", "--json", "--sortr", "--ignore-file", "--no-ignore-vcs", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-dot", "--no-ignore-exclude",
+	"--type-add", "--type-clear", "--max-columns-preview", "--context-separator", "--no-context-separator", "--field-context-separator", "--field-match-separator",
+	"--ignore-file-case-insensitive", "--glob-case-insensitive", "--encoding", "-E", "--colors", "--mmap", "--no-mmap", "--auto-hybrid-regex", "-P", "--pcre2", "--unicode", "--no-unicode",
+	"--stop-on-nonmatch", "--binary", "--engine", "--include-zero", "--hyperlink-format", "--path-separator", "-z", "--pre", "--search-zip", "--line-buffered", "--no-require-git", "--no-pcre2-unicode", "-uuu", "--dfa-size-limit", "--regex-size-limit", "--no-fixed-strings", "--no-column"}
+
+// minRipgrepLines is how many command lines of ripgrep's tests run.
+const minRipgrepLines = 150
+
+// X2: ripgrep's own tests as command lines of tackle grep: the same output and the same exit status.
+func TestRipgrepCommandLines(t *testing.T) {
+	listed, n, ran, left := deviations(t), count{}, 0, map[string]int{}
+	for _, r := range loadTable(t, "ripgrep_cli.json") {
+		if flag := r.unknownFlag(); flag != "" {
+			left[flag]++
+			continue
+		}
+		ran++
+		settle(t, listed, &n, "argv:"+r.ID, r.asCommand(t))
+	}
+	if ran < minRipgrepLines {
+		t.Errorf("%d command lines ran, want %d", ran, minRipgrepLines)
+	}
+	t.Logf("%d command lines: %s; left out for their flags: %v", ran, &n, left)
+}
+
+func (r *tableRow) unknownFlag() string {
+	for _, a := range r.Argv {
+		flag, _, _ := strings.Cut(a, "=")
+		if len(a) > 2 && a[0] == '-' && a[1] != '-' { // a value may stand right behind the letter
+			flag = a[:2]
+		}
+		if slices.Contains(notFlags, flag) {
+			return flag
+		}
+	}
+	return ""
+}
+
+func (r *tableRow) asCommand(t *testing.T) string {
+	ws := r.prepare(t)
+	var out, errOut bytes.Buffer
+	code := grep.Run(t.Context(), r.Argv, grep.Streams{Out: &out, Err: &errOut, Dir: filepath.Join(ws, r.Cwd)})
+	got := out.String()
+	switch {
+	case r.ExitCode != nil && code != *r.ExitCode:
+		return fmt.Sprintf("exit status %d, want %d", code, *r.ExitCode)
+	case r.Fails != "" && code == grep.ExitMatch:
+		return fmt.Sprintf("succeeds: %q", got)
+	case r.Stdout != nil && !sameLines(got, *r.Stdout), r.AnyOrder != nil && !sameLines(got, *r.AnyOrder):
+		want := r.Stdout
+		if want == nil {
+			want = r.AnyOrder
+		}
+		return fmt.Sprintf("argv %q (exit %d, %s)\n got %q\nwant %q", r.Argv, code, firstLine(errOut.String()), got, *want)
+	}
+	return ""
+}
+
+// sameLines compares output without regard to the order of files, which several workers do not keep.
+func sameLines(a, b string) bool {
+	return sameSet(strings.Split(a, "\n"), strings.Split(b, "\n"))
 }
