@@ -75,6 +75,8 @@ type Call struct {
 	// Exact says that the call runs some of its arguments, and which is not known here: only a pattern that spells out every
 	// argument may allow it.
 	Exact bool
+	// Hidden says that the call runs commands that cannot be seen: any rule that denies may be about them.
+	Hidden bool
 	// Problem is why no pattern may allow the call, or "": it runs something that cannot be seen.
 	Problem string
 }

@@ -150,7 +150,7 @@ func (t *Token) permits(w *Word, command bool) bool {
 
 // Restricts reports whether a rule with the pattern that denies or asks is about call i. It reaches further than an
 // allow: the tokens may be followed by anything, options may stand between them, the name counts in any directory and
-// case, and a word that the shell computes may be what a token says. Calls that only start others, and guesses, count.
+// case, and a word that the shell computes may be what a token says, as may a script that cannot be seen. Calls that only start others, and guesses, count.
 func (p *Pattern) Restricts(f *Facts, i int) Answer {
 	c := &f.Calls[i]
 	answer := No
@@ -160,7 +160,7 @@ func (p *Pattern) Restricts(f *Facts, i int) Answer {
 	if answer == No && len(p.Argv) > 0 && len(c.Args) > 0 {
 		answer = p.restrictsArgs(c)
 	}
-	if answer == Yes && c.Guess {
+	if answer == Yes && c.Guess || answer == No && c.Hidden {
 		answer = Maybe
 	}
 	return answer

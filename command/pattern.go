@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -206,6 +207,21 @@ func (p *Pattern) String() string {
 // Exact reports whether the pattern spells out one whole argument vector.
 func (p *Pattern) Exact() bool {
 	return !slices.ContainsFunc(p.Argv, func(t Token) bool { return t.Rest || t.Glob != "" }) && len(p.Argv) > 0
+}
+
+// Broad says why an allow with the pattern covers about everything, or "": its command runs whatever its arguments say,
+// and they are left open.
+func (p *Pattern) Broad() string {
+	if p.Exact() || len(p.Argv) == 0 || p.reach() > 1 {
+		return ""
+	}
+	for _, name := range p.Argv[0].One {
+		known := effects()[path.Base(name)]
+		if slices.Contains(known, Evaluates) || slices.Contains(known, Elevates) {
+			return name + " runs whatever its arguments say, so an allow with any arguments covers everything; spell out what it may run"
+		}
+	}
+	return ""
 }
 
 // Check reports what is wrong with a pattern: what makes no sense, and examples that do not hold. restrict says that its

@@ -306,6 +306,10 @@ func TestP5_Restricts(t *testing.T) {
 			+ git	push
 			+ git pu\` + "\\nsh" + `
 			? $X push
+			? curl x | sh
+			? bash -c "$X"
+			? bash -ic ls
+			? fish -c ls
 			? git $X
 			? git "$X" origin
 			? g$X push

@@ -33,11 +33,11 @@ func (w *walker) shell(i int, name string) {
 	case "sh", "dash", "ash":
 		lang = syntax.LangPOSIX
 	default:
-		c.Problem = "another shell reads the script, in a language that is not known here"
+		c.hide("another shell reads the script, in a language that is not known here")
 	}
 	switch {
 	case d.refused != "":
-		c.Problem = "a shell with " + d.refused
+		c.hide("a shell with " + d.refused)
 		w.guess(i, 1, false)
 	case command && len(d.operands) > 0:
 		c.Through = c.Problem == "" && d.operands[0]+1 < len(c.Args)
@@ -73,7 +73,7 @@ func (w *walker) standardInput(i int, lang syntax.LangVariant) {
 		w.nestWith(i, len(c.Args), &script, lang, slices.Delete(slices.Clone(c.Redirects), k, k+1))
 		return
 	}
-	c.Problem = "a shell reads its script from its input"
+	c.hide("a shell reads its script from its input")
 }
 
 // eval adds what eval runs: its words, joined.
@@ -134,12 +134,12 @@ func (w *walker) nestWith(i, from int, script *Word, lang syntax.LangVariant, re
 	c := &w.facts.Calls[i]
 	switch {
 	case !script.Literal():
-		c.Problem = "it runs a script that holds " + script.doubt()
+		c.hide("it runs a script that holds " + script.doubt())
 		if script.Doubt&^(Glob|Tilde|Brace) != 0 {
 			return
 		}
 	case w.depth >= MaxDepth, *w.scripts >= maxScripts:
-		c.Problem = "its script is nested too deeply"
+		c.hide("its script is nested too deeply")
 		return
 	}
 	*w.scripts++
@@ -155,7 +155,7 @@ func (w *walker) nestWith(i, from int, script *Word, lang syntax.LangVariant, re
 	err := inner.script(frame{parent: i, from: from, via: Script, redirs: redirs})
 	c = &w.facts.Calls[i]
 	if err != nil {
-		c.Problem = "its script cannot be read: " + err.(*Error).Reason
+		c.hide("its script cannot be read: " + err.(*Error).Reason)
 	}
 	if first == len(w.facts.Calls) {
 		c.Through = false // nothing in the script could be asked about

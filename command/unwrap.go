@@ -32,7 +32,7 @@ func (w *walker) unwrap(i int) {
 	case "fd", "fdfind":
 		w.after(i, "-x", "-X", "--exec", "--exec-batch")
 	default:
-		if p := hidden(c); p != "" {
+		if p := builtin(c); p != "" {
 			c.Problem = p
 			return
 		}
@@ -42,8 +42,11 @@ func (w *walker) unwrap(i int) {
 	}
 }
 
-// hidden says why a builtin may run or set what cannot be seen in the line.
-func hidden(c *Call) string {
+// hide notes that a call runs what cannot be seen.
+func (c *Call) hide(reason string) { c.Hidden, c.Problem = true, reason }
+
+// builtin says why a builtin may run or set what cannot be seen in the line.
+func builtin(c *Call) string {
 	starts := func(options ...string) bool {
 		return slices.ContainsFunc(c.Args[1:], func(w Word) bool {
 			return slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(w.Text, o) })
@@ -127,7 +130,7 @@ func (w *walker) child(i, from int, assigns []Assign, input bool, options []opti
 		within++
 	}
 	if within > maxWrappers {
-		parent.Problem = "too many commands within one another"
+		parent.hide("too many commands within one another")
 		return
 	}
 	words := append([]Word(nil), parent.Args[from:]...)

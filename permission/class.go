@@ -45,7 +45,8 @@ type Facts struct {
 	Artifacts string   // the session's artifacts; usually below State, and read like the workspace
 	Config    []string // tackle's configuration files outside of the workspace; ".tackle" counts at every place
 
-	// Command says which class a command target has. Nil: every command is exec-host.
+	// Command says which class a command has that does more than look: exec-sandboxed where it runs in the sandbox. Nil:
+	// exec-host. What only looks is exec-readonly by [command.ReadOnly], whose demands on the shell the host meets.
 	Command func(tool.Target) Class
 	// Known reports whether the configuration names the host of a URL target. Nil: no host is known.
 	Known func(tool.Target) bool
@@ -163,10 +164,7 @@ func (j *judge) classPath(f *form, e tool.Effect) Class {
 func (j *judge) classOther(t *tool.Target) Class {
 	switch t.Kind {
 	case tool.CommandTarget:
-		if j.facts.Command != nil {
-			return j.facts.Command(*t)
-		}
-		return ExecHost
+		return j.classCommand(t)
 	case tool.URLTarget:
 		switch {
 		case t.Effect != tool.Read && t.Effect != tool.Network:

@@ -147,8 +147,11 @@ func TestP6_OtherTargets(t *testing.T) {
 		facts Facts
 		want  []Class
 	}{
-		{"command, nothing known", target(tool.CommandTarget, tool.Execute, "ls"), facts(), []Class{ExecHost}},
-		{"command that looks", target(tool.CommandTarget, tool.Execute, "ls"), f, []Class{ExecReadonly}},
+		{"command, nothing known", target(tool.CommandTarget, tool.Execute, "make"), facts(), []Class{ExecHost}},
+		{"command that looks", target(tool.CommandTarget, tool.Execute, "ls | head"), facts(), []Class{ExecReadonly}},
+		{"command in parts", target(tool.CommandTarget, tool.Execute, "make && ls"), f, []Class{ExecReadonly, ExecSandboxed}},
+		{"command that cannot be read", target(tool.CommandTarget, tool.Execute, "ls 'x"), facts(), []Class{ExecHost}},
+		{"no command", target(tool.CommandTarget, tool.Execute, "# x"), facts(), []Class{ExecHost}},
 		{"command in the sandbox", target(tool.CommandTarget, tool.Execute, "make"), f, []Class{ExecSandboxed}},
 		{"known host", target(tool.URLTarget, tool.Network, "https://known/a"), f, []Class{NetKnown}},
 		{"new host", target(tool.URLTarget, tool.Network, "https://new/a"), f, []Class{NetNew}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tackle-dev/tackle/command"
 	"github.com/tackle-dev/tackle/tool"
 )
 
@@ -35,6 +36,7 @@ type rule struct {
 	by      string
 	ignored bool // an allow of an untrusted layer
 	path    pathPattern
+	command *command.Pattern // for command targets; then the rule is about no others
 	other   map[tool.TargetKind]Match
 }
 
@@ -65,6 +67,9 @@ func (r *rule) compile(s *settings, base string) (err error) {
 		return fmt.Errorf("the action %d is none of allow, ask and deny", uint8(r.Action))
 	}
 	if err := checkName(r.Permission); err != nil {
+		return err
+	}
+	if is, err := r.compileCommand(s.tools); is {
 		return err
 	}
 	if r.path, err = compilePath(r.Pattern, r.restricts(), place{s.home, base}, s.secret); err != nil {
@@ -133,6 +138,8 @@ func (c *Compiled) view(permission string) *view {
 		id := int32(len(v.live))
 		v.live = append(v.live, r)
 		switch {
+		case r.command != nil:
+			continue // no pattern for paths
 		case r.path.any:
 			v.any = append(v.any, id)
 		case r.path.absolute:
@@ -187,7 +194,7 @@ func (c *Compiled) opinion(s *subject, permission string) opinion {
 		return opinion{}
 	}
 	if !s.isPath() {
-		return v.other(&s.target)
+		return v.other(s)
 	}
 	var o opinion
 	first := v.last(&s.forms[0])
@@ -253,11 +260,11 @@ func (v *view) moved(s *subject, o opinion) opinion {
 
 // other asks the rules about a target that is not a path. A restricting rule whose pattern cannot be compared with the
 // target may or may not be the last that matches: the opinion is then at least ask.
-func (v *view) other(t *tool.Target) opinion {
+func (v *view) other(s *subject) opinion {
 	var doubt opinion
 	for i := len(v.live) - 1; i >= 0; i-- {
 		r := v.live[i]
-		switch matches, known := r.matchesOther(t); {
+		switch matches, known := r.matchesOther(s); {
 		case matches && (doubt.rule == nil || r.Action == tool.Deny):
 			return of(r)
 		case matches:
@@ -270,12 +277,17 @@ func (v *view) other(t *tool.Target) opinion {
 }
 
 // matchesOther matches a target that is not a path. known is false when nobody can compare the rule's pattern with it.
-func (r *rule) matchesOther(t *tool.Target) (matches, known bool) {
-	if r.path.any {
+func (r *rule) matchesOther(s *subject) (matches, known bool) {
+	t := &s.target
+	switch {
+	case r.path.any:
 		return true, true
-	}
-	if t.Kind == "" {
+	case t.Kind == "":
 		return false, true // an effect without a target: only Any speaks about it
+	case s.line != nil:
+		return r.matchesCommand(s)
+	case r.command != nil:
+		return false, true
 	}
 	match, known := r.other[t.Kind]
 	return match != nil && match(*t), known

@@ -108,6 +108,9 @@ func (g *Gate) weigh(r *Request, s *subject, used map[*granted]*Grants) finding 
 		f.verdict, f.class = g.standard(s)
 	}
 	guard := g.guardOf(s)
+	if guard.name == unconfined && f.opinion.exactly() && f.verdict == tool.Allow {
+		guard.name, guard.verdict = "", tool.Allow
+	}
 	if guard.name != "" && guard.verdict >= f.verdict {
 		f.verdict, f.guard = guard.verdict, guard
 	}
@@ -146,7 +149,7 @@ func (g *Gate) layersSay(r *Request, s *subject, f *finding) {
 // problem says why an allow would mean nothing for the subject, or "".
 func (g *Gate) problem(s *subject) string {
 	k := s.target.Kind
-	if s.problem == "" && k != "" && k != tool.PathTarget && g.settings.matchers[k] == nil {
+	if s.problem == "" && k != "" && k != tool.PathTarget && k != tool.CommandTarget && g.settings.matchers[k] == nil {
 		return fmt.Sprintf("no rule can judge a target of the kind %q here", k)
 	}
 	return s.problem
@@ -180,6 +183,9 @@ type guard struct {
 	reason  string
 }
 
+// unconfined is the guard before commands outside of confinement: only an exact rule, or a person, lets them through.
+const unconfined = "unconfined-command"
+
 // guardOf returns the guard that stands before a subject; the zero guard allows.
 func (g *Gate) guardOf(s *subject) guard {
 	var worst guard
@@ -189,7 +195,7 @@ func (g *Gate) guardOf(s *subject) guard {
 			now = g.guardPath(s, &s.forms[i])
 		}
 		if s.classes[i] == ExecHost && now.verdict == tool.Allow {
-			now = guard{tool.Ask, "unconfined-command", "the command would run outside of confinement"}
+			now = guard{tool.Ask, unconfined, "the command would run outside of confinement"}
 		}
 		if now.verdict > worst.verdict {
 			worst = now

@@ -6,7 +6,8 @@
 //
 //  1. Guards. Some targets are decided before any rule speaks: tackle's own state is never written, and protected names
 //     (hooks, editor tasks, start-up files, the configuration of agents) and commands outside confinement are at least
-//     asked for. A guard's deny is final; only a person's grant for that exact target answers a guard's ask.
+//     asked for, but for a command that a rule spells out whole. A guard's deny is final; only a person's grant for that
+//     exact target answers a guard's ask.
 //  2. Layers. A [Layer] is a list of [Rule]; its last rule that matches is its opinion, so an exception stands below the
 //     rule that it excepts. Over layers the strictest opinion wins, so their order means nothing.
 //  3. The posture. Where no layer has an opinion, the [Posture] decides by the [Class] of the target.
@@ -17,6 +18,10 @@
 // names, applies at every depth when its pattern has no slash, and needs only one of the two spellings of a path (as
 // given, and as resolved) to match. An allow matches exactly what it says, needs both spellings, and covers a file that
 // usually holds secrets only when its pattern names such files.
+//
+// A command line is as many targets as it has parts: each simple command in it, in whatever chain, substitution, wrapper or
+// script (package command). So a line is allowed when every part is, by rules of several layers or because it only looks,
+// and denied when any part is; what cannot be read is asked for.
 //
 // An ask that nobody can answer stays an ask in the [tool.Decision]; [Settle] turns it into an allow or a deny.
 //

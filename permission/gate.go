@@ -19,7 +19,7 @@ type Options struct {
 	Facts   Facts
 	// Tools maps the names of tools to the permissions they ask under, so that a rule may name a tool (P2).
 	Tools map[string]string
-	// Matchers read patterns for targets that are not paths. Tool names have one; nil keeps it.
+	// Matchers read patterns for targets that are neither paths nor commands. Tool names have one; nil keeps it.
 	Matchers map[tool.TargetKind]Matcher
 	// Grants is the set of stored answers, shared by the gates of a project. Nil makes a new one.
 	Grants *Grants
@@ -134,8 +134,15 @@ func (g *Gate) Screen(r Request) func(tool.Target) tool.Verdict {
 	return func(t tool.Target) tool.Verdict {
 		worst := tool.Allow
 		for p := g; p != nil; p = p.parent {
-			s := p.judge.subject(t)
-			worst = max(worst, p.weigh(&r, &s, nil).verdict)
+			if t.Kind != tool.CommandTarget {
+				s := p.judge.subject(t)
+				worst = max(worst, p.weigh(&r, &s, nil).verdict)
+				continue
+			}
+			subjects := p.judge.commands(t)
+			for i := range subjects {
+				worst = max(worst, p.weigh(&r, &subjects[i], nil).verdict)
+			}
 		}
 		return worst
 	}

@@ -280,10 +280,12 @@ func (g *granted) answers(r *Request, s *subject, guarded bool, now time.Time) b
 	case g.Permission != r.Intent.Permission || s.problem != "":
 		return false
 	case g.Target != "":
-		return s.target.Kind != "" && g.Target == s.target.Value
+		return s.target.Kind != "" && (g.Target == s.target.Value || s.whole != "" && g.Target == s.whole)
 	case !s.isPath():
-		matches, _ := g.rule.matchesOther(&s.target)
+		matches, _ := g.rule.matchesOther(s)
 		return matches
+	case g.rule.command != nil:
+		return false
 	}
 	matched := 0
 	for i := range s.n {

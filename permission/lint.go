@@ -95,6 +95,10 @@ func (g *Gate) lintName(r *rule, report reporter) {
 
 // lintPattern finds patterns that say less than they seem to.
 func (g *Gate) lintPattern(r *rule, report reporter) {
+	if r.command != nil {
+		g.lintCommand(r, report)
+		return
+	}
 	text := r.path.text
 	if r.restricts() || r.path.any {
 		return
@@ -137,6 +141,9 @@ func (g *Gate) lintLayers(c *Compiled, r *rule, report reporter) {
 func (r *rule) covers(earlier *rule) bool {
 	if r.ignored && !earlier.ignored || !covers(r.Permission, earlier.Permission) {
 		return false
+	}
+	if r.command != nil || earlier.command != nil {
+		return r.path.any || r.command != nil && earlier.command != nil && r.command.String() == earlier.command.String()
 	}
 	p, e := &r.path, &earlier.path
 	switch {

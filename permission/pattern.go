@@ -10,8 +10,9 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 )
 
-// Matcher reads the patterns of one kind of target that is not a path. [New] takes one for each kind; a target whose
-// kind has none cannot be judged by a pattern and is asked for.
+// Matcher reads the patterns of one kind of target that is neither a path nor a command (those have several parts, and a
+// pattern language of their own: package command). [New] takes one for each kind; a target whose kind has none cannot be
+// judged by a pattern and is asked for.
 type Matcher interface {
 	// Compile reads a pattern. restrict says that the rule denies or asks, so that a doubt should match. An error means
 	// that the pattern cannot be one of this kind; the rule then never matches targets of the kind.

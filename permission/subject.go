@@ -25,6 +25,11 @@ type subject struct {
 	tree bool
 	// problem is why the target cannot be judged; then it is at least asked for.
 	problem string
+
+	// line and part are those of a command; part is -1 where the line could not be read. whole is the line as it was given.
+	line  *line
+	part  int
+	whole string
 }
 
 // A form is one spelling of a path, prepared for matching.
@@ -59,6 +64,10 @@ func (s *subject) name() string {
 func (j *judge) subjects(in *tool.Intent) []subject {
 	out := make([]subject, 0, len(in.Targets)+len(in.MayCreate)+1)
 	for i := range in.Targets {
+		if in.Targets[i].Kind == tool.CommandTarget {
+			out = append(out, j.commands(in.Targets[i])...)
+			continue
+		}
 		out = append(out, j.subject(in.Targets[i]))
 	}
 	written := func(path string) bool {

@@ -117,6 +117,9 @@ func (g *Gate) explainTarget(r *Request, s *subject, f *finding) TargetView {
 	if n := s.name(); n != v.Value {
 		v.Given = n
 	}
+	if s.whole != "" && s.whole != v.Value {
+		v.Given = s.whole
+	}
 	for _, c := range s.classes[:s.n] {
 		if !slices.Contains(v.Classes, c) {
 			v.Classes = append(v.Classes, c)
@@ -125,6 +128,9 @@ func (g *Gate) explainTarget(r *Request, s *subject, f *finding) TargetView {
 	v.Default, _ = g.standard(s)
 	if gd := g.guardOf(s); gd.name != "" {
 		v.Guard = gd.name + ": " + gd.verdict.String() + ", " + gd.reason
+		if gd.name == unconfined && f.opinion.exactly() {
+			v.Guard += ", but a rule spells it out"
+		}
 	}
 	if f.grant != nil {
 		v.Grant = f.grant.ID
@@ -171,11 +177,19 @@ func (c *Compiled) explain(permission string, s *subject) LayerView {
 // bears reports whether the rule matches the subject, and what a reader may wonder about.
 func (r *rule) bears(s *subject) (matches bool, note string) {
 	if !s.isPath() {
-		matches, known := r.matchesOther(&s.target)
-		if !known {
+		matches, known := r.matchesOther(s)
+		switch {
+		case !known && s.line != nil:
+			return false, "may be about it: the shell computes what decides"
+		case !known:
 			return false, "cannot be compared with this kind of target"
+		case !matches && r.command != nil && !r.restricts() && s.barredBy() != "":
+			return false, "cannot allow it: " + s.barredBy()
 		}
 		return matches, ""
+	}
+	if r.command != nil {
+		return false, ""
 	}
 	matched := 0
 	for i := range s.n {
