@@ -4,6 +4,7 @@ package hosttest
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -142,6 +143,10 @@ var special = []scenario{
 		b.must(unix.Stat(b.path("d", "f"), &st))
 		if st.Gid != 1002 {
 			t.Errorf("group %d: a new file does not take the directory's", st.Gid)
+		}
+		b.commit(mkdir(b.path("d", "e"), 0o750))
+		if fi, err := os.Stat(b.path("d", "e")); err != nil || fi.Mode() != fs.ModeDir|fs.ModeSetgid|0o750 {
+			t.Errorf("a new directory has mode %v, %v", fi.Mode(), err)
 		}
 	}},
 	{"special/unreadable file", "issue 2 Bad input", func(t *testing.T, b *bed) {

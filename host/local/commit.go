@@ -65,10 +65,14 @@ func (l *Local) Commit(ctx context.Context, set *change.Set, opt host.CommitOpti
 	}
 	defer hashAhead(set)()
 	forced := map[string]*needWay{}
-	for {
+	for vanished := 0; ; {
 		c := &commit{l: l, s: s, set: set, opt: opt, forced: forced}
 		receipt, err := c.run(ctx)
 		var other *needWay
+		if errors.Is(err, fs.ErrNotExist) && vanished < 3 {
+			vanished++ // a directory that another set made and took back; what is missing is looked at again
+			continue
+		}
 		if !errors.As(err, &other) {
 			if err == nil {
 				l.tidy(s)
@@ -128,7 +132,7 @@ func (c *commit) run(ctx context.Context) (host.Receipt, error) {
 	c.dirs, c.made, c.opened = map[string]int{}, map[string]bool{}, map[string]bool{}
 	defer c.close()
 	c.key = c.s.newKey(c.l.cfg.Now())
-	defer c.s.settle()
+	defer c.s.settle(c.key)
 	if c.id = c.opt.ID; c.id == "" {
 		c.id = c.key
 	}

@@ -350,7 +350,7 @@ func TestCrashBetweenLinkAndUnlink(t *testing.T) {
 // A process that dies while it takes a failed set back: recovery still finds all or nothing, whatever came first.
 func TestCrashInsideARollback(t *testing.T) {
 	for _, road := range roads {
-		for n := range 24 {
+		for n := 0; n < 24; n += 3 {
 			t.Run(fmt.Sprintf("%s/%d", road.name, n), func(t *testing.T) {
 				t.Parallel()
 				l := newLocal(t, nil)

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,9 @@ func (l *Local) prune(s *slot, now time.Time) {
 	}
 	slices.SortFunc(images, func(a, b image) int { return strings.Compare(a.key, b.key) })
 	own := filepath.Join(s.dir, "img")
+	s.mu.Lock()
+	active := maps.Clone(s.active)
+	s.mu.Unlock()
 	for _, img := range images {
 		age := now.Sub(keyTime(img.key))
 		if age <= l.cfg.MaxImageAge && float64(total) <= pruneTo*float64(l.cfg.MaxImageBytes) {
@@ -69,7 +73,7 @@ func (l *Local) prune(s *slot, now time.Time) {
 		if img.key == images[len(images)-1].key || filepath.Dir(img.path) != own && age < handsOff {
 			break
 		}
-		if os.Remove(img.path) == nil {
+		if !active[img.key] && os.Remove(img.path) == nil {
 			total -= img.size
 		}
 	}

@@ -62,8 +62,9 @@ func (s *slot) newKey(now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(uint64(now.UnixNano()), s.last+1)
-	s.inflight++
-	return fmt.Sprintf("%016x%03x", s.last, s.n)
+	key := fmt.Sprintf("%016x%03x", s.last, s.n)
+	s.active[key] = true
+	return key
 }
 
 func keyTime(key string) time.Time {
@@ -80,9 +81,9 @@ func validKey(key string) bool {
 }
 
 // settle ends the life of a key that newKey gave out.
-func (s *slot) settle() {
+func (s *slot) settle(key string) {
 	s.mu.Lock()
-	s.inflight--
+	delete(s.active, key)
 	s.mu.Unlock()
 }
 
@@ -126,7 +127,7 @@ func (s *slot) write(line []byte) error {
 func (s *slot) roll() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.size < maxLog || s.inflight > 0 {
+	if s.size < maxLog || len(s.active) > 0 {
 		return nil
 	}
 	segment := "log-" + fmt.Sprintf("%016x%03x", s.last, s.n)

@@ -69,13 +69,18 @@ func (c *commit) mkdir(a *act) (err error) {
 	return chmodDir(a.dir, a.base, mode)
 }
 
+// chmodDir sets the mode of a directory. A group that it inherits (setgid) stays inherited.
 func chmodDir(dir int, base string, mode uint32) error {
 	fd, err := openAt(dir, base, dirFlags, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(fd)
-	return chmodFD(fd, mode)
+	st, err := fstat(fd)
+	if err != nil {
+		return err
+	}
+	return chmodFD(fd, mode|st.mode&unix.S_ISGID)
 }
 
 // place returns where the staged content of a step stands.

@@ -140,18 +140,18 @@ type slot struct {
 	maxImage                int64
 	dirty                   bool // the last owner may have left something unfinished
 
-	mu       sync.Mutex // guards what follows
-	size     int64      // of the log, bytes
-	inflight int        // transactions begun and not ended
-	last     uint64     // time part of the last key
-	torn     bool       // the log's last line has no end
-	kept     int64      // estimate of the bytes in all before-images
-	scanned  int64      // when kept was last counted, Unix nanoseconds
+	mu      sync.Mutex      // guards what follows
+	size    int64           // of the log, bytes
+	active  map[string]bool // keys of commits under way
+	last    uint64          // time part of the last key
+	torn    bool            // the log's last line has no end
+	kept    int64           // estimate of the bytes in all before-images
+	scanned int64           // when kept was last counted, Unix nanoseconds
 }
 
 // openSlot opens and locks slot n. EWOULDBLOCK when its owner lives; ENOENT when it does not exist and create is false.
 func (l *Local) openSlot(dir string, n int, create bool) (*slot, error) {
-	s := &slot{n: n, dir: filepath.Join(dir, "slots", strconv.Itoa(n)), lock: -1, root: -1, img: -1, tx: -1, fd: -1, maxImage: l.cfg.MaxImageBytes}
+	s := &slot{n: n, dir: filepath.Join(dir, "slots", strconv.Itoa(n)), lock: -1, root: -1, img: -1, tx: -1, fd: -1, maxImage: l.cfg.MaxImageBytes, active: map[string]bool{}}
 	err := s.open(create)
 	if err == nil {
 		err = s.load()
