@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,17 @@ type Log struct {
 	ledger *ledger.Ledger
 	mu     sync.Mutex
 	states map[string]*ReadState
+
+	queue   sync.Mutex // guards the two below
+	waiting []*pending
+	leading bool // somebody appends what is waiting
+}
+
+// pending is a record that waits to be stored.
+type pending struct {
+	event store.Event
+	entry ledger.Entry
+	done  chan error
 }
 
 // NewLog returns a log over a store. What is recorded goes into the store's ledger too, in the same transaction.
@@ -32,12 +44,57 @@ func NewLog(events store.Events) *Log {
 }
 
 // Record stores a record with its ledger entry, both or none. It has happened when Record returns nil.
+//
+// Records that come while another is being stored are stored together, in one transaction: the first of them leads, the
+// others wait for it.
 func (l *Log) Record(ctx context.Context, rec *Record) error {
 	ev, err := eventOf(rec)
 	if err != nil {
 		return err
 	}
-	_, _, err = l.ledger.AppendWith(ctx, []store.Event{ev}, entryOf(rec))
+	p := &pending{event: ev, entry: entryOf(rec), done: make(chan error, 1)}
+	l.queue.Lock()
+	l.waiting = append(l.waiting, p)
+	lead := !l.leading
+	l.leading = true
+	l.queue.Unlock()
+	if lead {
+		l.appendWaiting(context.WithoutCancel(ctx)) // the others' records must not depend on this call's context
+	}
+	return <-p.done
+}
+
+// appendWaiting stores what waits until nothing does. A batch that fails is tried record by record, so that one bad
+// record does not take the others along.
+func (l *Log) appendWaiting(ctx context.Context) {
+	for {
+		l.queue.Lock()
+		batch := l.waiting
+		l.waiting = nil
+		if len(batch) == 0 {
+			l.leading = false
+			l.queue.Unlock()
+			return
+		}
+		l.queue.Unlock()
+		if err := l.append(ctx, batch...); err == nil || len(batch) == 1 {
+			for _, p := range batch {
+				p.done <- err
+			}
+			continue
+		}
+		for _, p := range batch {
+			p.done <- l.append(ctx, p)
+		}
+	}
+}
+
+func (l *Log) append(ctx context.Context, batch ...*pending) error {
+	events, entries := make([]store.Event, len(batch)), make([]ledger.Entry, len(batch))
+	for i, p := range batch {
+		events[i], entries[i] = p.event, p.entry
+	}
+	_, _, err := l.ledger.AppendWith(ctx, events, entries...)
 	return err
 }
 
@@ -103,14 +160,18 @@ func eventOf(rec *Record) (store.Event, error) {
 	if rec.Session == "" {
 		rec.Session = Unnamed
 	}
-	if !json.Valid(rec.Raw) { // what the model wrote may be broken JSON; it is kept as a string then
+	stored := *rec
+	switch {
+	case bytes.Equal(rec.Raw, rec.Args): // valid, and the same: once is enough
+		stored.Args = nil
+	case !json.Valid(rec.Raw): // what the model wrote may be broken JSON; it is kept as a string then
 		b, err := json.Marshal(string(rec.Raw))
 		if err != nil {
 			return store.Event{}, err
 		}
-		rec.Raw = b
+		stored.Raw = b
 	}
-	body, err := json.Marshal(rec)
+	body, err := json.Marshal(&stored)
 	if err != nil {
 		return store.Event{}, fmt.Errorf("record of call %s: %w", rec.Call, err)
 	}
@@ -131,6 +192,9 @@ func (l *Log) Calls(ctx context.Context, session string) ([]Record, error) {
 		var rec Record
 		if err := json.Unmarshal(ev.Body, &rec); err != nil {
 			return nil, fmt.Errorf("session %s, event %d: %w", session, ev.Seq, err)
+		}
+		if rec.Args == nil {
+			rec.Args = rec.Raw
 		}
 		out = append(out, rec)
 	}

@@ -37,7 +37,7 @@ type Record struct {
 	Model   string          `json:"model,omitempty"`
 	Dir     string          `json:"dir,omitempty"`
 	Raw     json.RawMessage `json:"raw,omitempty"`  // the arguments as the model wrote them, when they are JSON
-	Args    json.RawMessage `json:"args,omitempty"` // after hooks and repair
+	Args    json.RawMessage `json:"args,omitempty"` // after hooks and repair; absent where the same as Raw
 	Intent  *tool.Intent    `json:"intent,omitempty"`
 	// Decision is what let the call run or refused it; nil for a call that failed before it was decided.
 	Decision *tool.Decision `json:"decision,omitempty"`
