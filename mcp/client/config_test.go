@@ -156,3 +156,15 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// MCP-009: an authorization address is an address, and nothing to a shell or a system opener.
+func TestMCP009_AuthorizationURL(t *testing.T) {
+	for _, bad := range []string{"file:///etc/passwd", "javascript:alert(1)", "http://x/$(touch CANARY)", "http://x/`id`", "http://x/;id", "http://u:p@x/", "https:///x", "http://x/ -a", "http://x/\n", "ms-settings:", "--help", ""} {
+		if err := CheckAuthorizationURL(bad); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+	if err := CheckAuthorizationURL("https://auth.example.com/authorize?client_id=a&scope=b+c%20d&state=x-y_z.~"); err != nil {
+		t.Error(err)
+	}
+}

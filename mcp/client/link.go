@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -190,7 +193,11 @@ func (l *link) introduce(ctx context.Context, version string) (*live, error) {
 	v := &live{}
 	var t sdk.Transport
 	if l.cfg.URL != "" {
-		t = &sdk.StreamableClientTransport{Endpoint: l.cfg.URL, HTTPClient: l.httpClient(), MaxEventSize: l.pool.opt.MaxAnswer, MaxRetries: 2}
+		h, err := l.oauth()
+		if err != nil {
+			return nil, fmt.Errorf("authorization: %w", err)
+		}
+		t = &sdk.StreamableClientTransport{Endpoint: l.cfg.URL, HTTPClient: l.httpClient(), MaxEventSize: l.pool.opt.MaxAnswer, MaxRetries: 2, OAuthHandler: h}
 	} else {
 		p, err := start(&l.cfg, l.pool.opt.Dir)
 		if err != nil {
@@ -226,6 +233,29 @@ func (l *link) options() *sdk.ClientOptions {
 		o.ElicitationHandler = l.elicit
 	}
 	return o
+}
+
+func (l *link) oauth() (auth.OAuthHandler, error) {
+	if l.pool.opt.OAuth == nil {
+		return nil, nil
+	}
+	return l.pool.opt.OAuth(&l.cfg)
+}
+
+// CheckAuthorizationURL refuses an address that a server gives for authorization and that is none: it must be http or
+// https, without control characters and spaces, so that it can be opened in a browser by argument and is nothing else to
+// anybody. Ask the person before opening it.
+func CheckAuthorizationURL(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return fmt.Errorf("authorization address: %w", err)
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil:
+		return fmt.Errorf("authorization address %q: want http:// or https://", address)
+	case strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("\"'`$<>|;(){}\\^", r) }):
+		return fmt.Errorf("authorization address %q holds characters that no address needs", address)
+	}
+	return nil
 }
 
 func (l *link) httpClient() *http.Client {

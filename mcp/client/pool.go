@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tackle-dev/tackle/tool"
@@ -32,6 +33,10 @@ type Options struct {
 	// Elicit asks a person on behalf of a server, which is named; nil declines, and servers are told that nobody can be
 	// asked. It is never called for a form that asks for a secret.
 	Elicit func(ctx context.Context, server, message string, schema any) (action string, content map[string]any, err error)
+
+	// OAuth returns what gets tokens for a server that asks for authorization; nil, or a nil handler, uses the configured
+	// headers only. See CheckAuthorizationURL.
+	OAuth func(s *Server) (auth.OAuthHandler, error)
 
 	Dir       string        // working directory of servers that name none
 	StartTime time.Duration // for start, introduction and list of one server; default 20 s
