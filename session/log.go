@@ -103,7 +103,7 @@ func (l *Log) append(ctx context.Context, batch ...*pending) error {
 func entryOf(rec *Record) ledger.Entry {
 	e := ledger.Entry{Kind: ledger.Ran, At: rec.At, Session: rec.Session, Call: rec.Call, Tool: rec.Tool, Point: 1}
 	if d := rec.Decision; d != nil {
-		e.Decision, e.By, e.Reason = d.Verdict.String(), d.By, d.Reason
+		e.Decision, e.By, e.Reason, e.Shown = d.Verdict.String(), d.By, d.Reason, d.Shown
 	}
 	if in := rec.Intent; in != nil {
 		e.Fingerprint = in.Fingerprint

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/internal/clip"
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/tool"
 )
@@ -53,6 +54,23 @@ type Outcome struct {
 	Err    *tool.Error     `json:"error,omitempty"`
 	Denied bool            `json:"denied,omitempty"`
 	Meta   tool.Meta       `json:"meta"`
+}
+
+// keptText is how much of the text of a call that only read is stored, in bytes. What it read is still where it was, or
+// in the message that a loop stores; what a call changed is stored whole.
+const keptText = 1000
+
+// Shorten keeps the beginning of each text part, and size and digest of the whole.
+func (o *Outcome) Shorten() {
+	for i := range o.Parts {
+		p := &o.Parts[i]
+		if len(p.Text) <= keptText {
+			continue
+		}
+		p.Size = int64(len(p.Text))
+		p.Name = "sha256:" + change.Sum([]byte(p.Text)).String()
+		p.Text = clip.Text(p.Text, clip.Limits{Bytes: keptText}, clip.Head).Text()
+	}
 }
 
 // Mark is one change of the read-state; the zero digest forgets the key.

@@ -27,6 +27,9 @@ func (b *Box) record(ctx context.Context, p *Planned, res *tool.Result) error {
 	}
 	rec := b.recordOf(p, session.End)
 	rec.Result, rec.Decision = session.OutcomeOf(res), res.Meta.Decision
+	if rec.Intent == nil || onlyReads(rec.Intent) {
+		rec.Result.Shorten()
+	}
 	if rec.Intent != nil {
 		rec.Intent.Seal()
 		if rec.Decision != nil && rec.Decision.Fingerprint == "" {
