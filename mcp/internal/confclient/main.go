@@ -63,7 +63,7 @@ func run() error {
 	if strings.HasPrefix(scenario, "auth/") {
 		opt.OAuth = func(*client.Server) (auth.OAuthHandler, error) { return authorize(set) }
 	}
-	pool, err := client.New([]client.Server{{Name: "conformance", URL: os.Args[1]}}, opt)
+	pool, err := client.New([]client.Server{{Name: "c", URL: os.Args[1]}}, opt)
 	if err != nil {
 		return err
 	}
