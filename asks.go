@@ -46,8 +46,12 @@ func (j journal) Asked(ctx context.Context, r *ask.Request) error {
 	return err
 }
 
-// Closed is described at ask.Journal.
+// Closed is described at ask.Journal. The answer to a call that waits is in the record of that call, which the road
+// stores before it runs.
 func (j journal) Closed(ctx context.Context, r *ask.Request, d tool.Decision) error {
+	if r.Intent != nil {
+		return nil
+	}
 	e := entryOf(r)
 	e.Kind, e.Decision, e.By, e.Reason, e.Shown = ledger.Decision, d.Verdict.String(), d.By, j.box.mask(d.Reason), r.Shown
 	_, err := j.box.ledger.Append(ctx, e)

@@ -50,6 +50,7 @@ type Decision struct {
 	Denied map[int]string `json:"denied,omitempty"`
 	// Fingerprint is that of the intent that was decided.
 	Fingerprint string    `json:"fingerprint"`
+	Shown       string    `json:"shown,omitempty"`  // digest of what a person was shown
 	Ticket      string    `json:"ticket,omitempty"` // of an ask that is still open
 	At          time.Time `json:"at,omitzero"`
 }
@@ -65,5 +66,9 @@ func (d *Denial) Error() string { return d.Message }
 
 // AsError renders the denial as the error value that results carry: PERMISSION_DENIED.
 func (d *Denial) AsError() *Error {
-	return &Error{Code: PermissionDenied, Message: d.Message, Hint: "Do not repeat the call. Take another way, or ask the person who runs this session to allow it."}
+	e := &Error{Code: PermissionDenied, Message: d.Message, Hint: "Do not repeat the call. Take another way, or ask the person who runs this session to allow it."}
+	if d.Decision.Ticket != "" {
+		e.Hint = "Go on with other work, or ask the person who runs this session; the call will pass only after they have allowed it."
+	}
+	return e
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/internal/show"
 	"github.com/tackle-dev/tackle/tool"
 )
 
@@ -41,8 +42,9 @@ func (a *app) callCommand() *cobra.Command {
 				return err
 			}
 			defer box.Close()
+			defer a.askHere(cmd.Context(), box)()
 			req := tackle.NewRequest(args[0], raw)
-			req.Partial = func(s string) { fmt.Fprint(a.err, s) }
+			req.Partial = func(s string) { fmt.Fprint(a.err, forPeople(a.err, s)) }
 			res, err := box.Call(cmd.Context(), req)
 			if err != nil {
 				return err
@@ -52,7 +54,7 @@ func (a *app) callCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print one JSON object: ok, error, content, data, meta")
-	f.StringVar(&a.approve, "approve", "", "answer what policy would ask a person: always or never (default: never)")
+	f.StringVar(&a.approve, "approve", "", "answer what policy would ask a person: always or never (default: ask at the terminal, where there is one)")
 	f.StringVar(&a.session, "session", "", "session that the call belongs to (default: a new one)")
 	return cmd
 }
@@ -115,7 +117,7 @@ func (a *app) printText(res *tool.Result) error {
 	for _, p := range res.Parts {
 		switch {
 		case p.Kind == tool.TextKind:
-			text := []byte(p.Text)
+			text := []byte(forPeople(w, p.Text))
 			if !bytes.HasSuffix(text, []byte("\n")) {
 				text = append(text, '\n')
 			}
@@ -132,4 +134,13 @@ func (a *app) printText(res *tool.Result) error {
 		}
 	}
 	return nil
+}
+
+// forPeople escapes text that goes to a terminal, so that what a file or a program holds cannot act on it. A pipe gets the
+// text as it is.
+func forPeople(w io.Writer, text string) string {
+	if !isTerminal(w) {
+		return text
+	}
+	return show.Text(text)
 }

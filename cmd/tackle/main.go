@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/permission/ask"
 )
 
 // version is set by the linker.
@@ -84,6 +85,7 @@ type app struct {
 	session string
 	mode    string
 	posture string
+	faces   []ask.Face // of calls, beside those of the queue
 }
 
 func (a *app) root() *cobra.Command {
@@ -107,7 +109,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.noFiles, "no-config", false, "read no configuration files")
 	f.StringVar(&a.mode, "mode", "", "mode of the tools (default: code)")
 	f.StringVar(&a.posture, "posture", "", "defaults of policy: plan, guarded, auto or ci (default: guarded)")
-	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.grepCommand(), a.globCommand(), a.mcpCommand(), a.whyCommand(), a.undoCommand(), a.configCommand(), a.doctorCommand())
+	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.grepCommand(), a.globCommand(), a.mcpCommand(), a.whyCommand(), a.approveCommand(), a.grantsCommand(), a.ledgerCommand(), a.undoCommand(), a.configCommand(), a.doctorCommand())
 	for _, c := range cmd.Commands() {
 		c.Args = usageArgs(c.Args)
 	}
@@ -130,9 +132,11 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // open opens the box that the flags describe. Contradictions in flags and configuration are usage errors.
 func (a *app) open(ctx context.Context) (*tackle.Box, error) {
 	cfg := tackle.Config{Dir: a.dir, Roots: a.roots, StateDir: a.state, NoFiles: a.noFiles, Mode: a.mode, Posture: a.posture,
-		Session: a.session}
+		Session: a.session, Faces: a.faces}
 	switch a.approve {
-	case "", "never":
+	case "":
+	case "never":
+		cfg.Approve = tackle.ApproveNever
 	case "always":
 		cfg.Approve = tackle.ApproveAlways
 	default:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tackle-dev/tackle"
 	"github.com/tackle-dev/tackle/mcp"
+	"github.com/tackle-dev/tackle/permission/ask"
 )
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -23,6 +24,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			"This is the command to give to a client; started by hand it waits for a client's messages.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.faces = []ask.Face{mcp.Face{}}
 			box, err := a.open(cmd.Context())
 			if err != nil {
 				return err

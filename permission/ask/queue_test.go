@@ -340,7 +340,7 @@ func TestP9_Hunks(t *testing.T) {
 		return a
 	})
 	want := tool.Decision{Verdict: tool.Allow, By: "person ada (test)", Reason: "keep the rest", Person: true, Hunks: []int{1, 3},
-		Denied: map[int]string{2: "not this one", 4: "keep the rest"}, Fingerprint: in.Fingerprint, At: d.At}
+		Denied: map[int]string{2: "not this one", 4: "keep the rest"}, Fingerprint: in.Fingerprint, Shown: d.Shown, At: d.At}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}

@@ -210,7 +210,7 @@ func (r *Request) Offered(s Scope) (Offer, bool) {
 // decision is what an answer means for the call.
 func (r *Request) decision(a *Answer, at time.Time) tool.Decision {
 	d := tool.Decision{Verdict: tool.Deny, By: a.Approver.String(), Reason: a.Words, Person: a.Approver.Name != "",
-		Fingerprint: r.Fingerprint, At: at}
+		Fingerprint: r.Fingerprint, Shown: r.Shown, At: at}
 	if !a.Allow {
 		return d
 	}

@@ -111,7 +111,7 @@ func (q *Queue) makeView(qu *Question, e *permission.Explanation, mask mask) Vie
 	if !set.Empty() {
 		p := set.Preview(q.opt.Root, change.PreviewOptions{})
 		v.Diff, v.Summary = show.Text(evenEndings(mask(p.Diff))), show.Text(mask(p.Summary()))
-		v.Title = fmt.Sprintf("%s asks to change %s", show.Line(in.Tool), count(len(p.Files), "file", "files"))
+		v.Title = fmt.Sprintf("%s asks to change %s", show.Line(in.Tool), changed(p.Files))
 	} else {
 		v.Title = fmt.Sprintf("%s asks to %s", show.Line(in.Tool), effects(in.Effects))
 	}
@@ -236,6 +236,20 @@ func effects(list []tool.Effect) string {
 		words[i] = show.Line(string(e))
 	}
 	return strings.Join(words, ", ")
+}
+
+// changed counts the files of a preview; folders are counted where there is nothing else.
+func changed(files []change.FileChange) string {
+	folders := 0
+	for _, f := range files {
+		if strings.HasSuffix(f.Path, "/") {
+			folders++
+		}
+	}
+	if n := len(files) - folders; n > 0 {
+		return count(n, "file", "files")
+	}
+	return count(folders, "folder", "folders")
 }
 
 func count(n int, one, many string) string {

@@ -1,0 +1,218 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// session is the command at a terminal of its own.
+type session struct {
+	t    *testing.T
+	dir  string
+	cmd  *exec.Cmd
+	tty  *os.File
+	mu   sync.Mutex
+	seen bytes.Buffer
+	from int
+	news chan struct{}
+	done chan struct{}
+}
+
+// at starts "tackle args" with a controlling terminal. stdin, where not empty, is what its standard input holds.
+func at(t *testing.T, dir, stdin string, args ...string) *session {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	s := &session{t: t, dir: dir, cmd: exec.CommandContext(ctx, self), news: make(chan struct{}, 1), done: make(chan struct{})}
+	s.cmd.Args = append([]string{"tackle"}, args...)
+	s.cmd.Dir = filepath.Join(dir, "ws")
+	s.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config", "NO_COLOR=1")
+	if stdin != "" {
+		s.cmd.Stdin = strings.NewReader(stdin)
+	}
+	attr := &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1} // of standard output, which is the terminal
+	if s.tty, err = pty.StartWithAttrs(s.cmd, &pty.Winsize{Rows: 40, Cols: 120}, attr); err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := s.tty.Read(buf)
+			s.mu.Lock()
+			s.seen.Write(buf[:n])
+			s.mu.Unlock()
+			select {
+			case s.news <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { cancel(); s.tty.Close(); <-s.done })
+	return s
+}
+
+func (s *session) wait(text string) {
+	s.t.Helper()
+	for {
+		s.mu.Lock()
+		all := s.seen.String()
+		s.mu.Unlock()
+		if i := strings.Index(all[s.from:], text); i >= 0 {
+			s.from += i + len(text)
+			return
+		}
+		select {
+		case <-s.news:
+		case <-s.done:
+			s.mu.Lock()
+			all = s.seen.String()
+			s.mu.Unlock()
+			if !strings.Contains(all[s.from:], text) {
+				s.t.Fatalf("%q does not come; the screen holds\n%s", text, all)
+			}
+		}
+	}
+}
+
+// press presses a key until something comes of it: those that come too soon after the question are dropped.
+func (s *session) press(key, until string) {
+	s.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		s.mu.Lock()
+		found := strings.Contains(s.seen.String()[s.from:], until)
+		s.mu.Unlock()
+		if found {
+			return
+		}
+		if _, err := s.tty.WriteString(key); err != nil {
+			s.t.Fatal(err)
+		}
+		select {
+		case <-tick.C:
+		case <-s.done:
+		}
+	}
+}
+
+func (s *session) exit() int {
+	err := s.cmd.Wait()
+	if err != nil && s.cmd.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+func newDir(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["config/tackle/config.yaml"] = "rules:\n  - edit: {\"src/**\": ask}\n"
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// P8: "tackle call" asks at the terminal, shows the diff, and one key answers; a piped standard input never does.
+func TestP8_CallAsksAtTheTerminal(t *testing.T) {
+	dir := newDir(t, map[string]string{"ws/src/a.txt": "one\n"})
+	edit := `{"path": "src/a.txt", "old_string": "one", "new_string": "two"}`
+	s := at(t, dir, "y\ny\ny\n", "call", "edit", edit)
+	s.wait("edit asks to change 1 file")
+	s.wait("-one")
+	s.wait("+two")
+	s.press("n", "denied")
+	s.wait("PERMISSION_DENIED")
+	if code := s.exit(); code != exitDenied {
+		t.Errorf("exit code %d", code)
+	}
+	s = at(t, dir, "", "call", "edit", edit)
+	s.wait("help")
+	s.press("y", "allowed: this call")
+	s.wait("Edited src/a.txt")
+	if code := s.exit(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "ws/src/a.txt")); err != nil || string(b) != "two\n" {
+		t.Errorf("%q %v", b, err)
+	}
+	s = at(t, dir, "", "call", "--approve", "never", "edit", `{"path": "src/a.txt", "old_string": "two", "new_string": "one"}`)
+	s.wait("--approve never")
+	if code := s.exit(); code != exitDenied {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// P8: an ask that was left open is answered at a terminal, with its diff shown, and the ledger names the person.
+func TestP8_Approve(t *testing.T) {
+	dir := newDir(t, map[string]string{"ws/src/a.txt": "one\n"})
+	edit := `{"path": "src/a.txt", "old_string": "one", "new_string": "two"}`
+	quiet := func(args ...string) (string, int) {
+		cmd := exec.Command(os.Args[0])
+		cmd.Args = append([]string{"tackle"}, args...)
+		cmd.Dir = filepath.Join(dir, "ws")
+		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config")
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	out, code := quiet("call", "--session", "s1", "edit", edit)
+	_, rest, ok := strings.Cut(out, "tackle approve ")
+	if code != exitDenied || !ok {
+		t.Fatalf("%d %s", code, out)
+	}
+	id, _, _ := strings.Cut(rest, "`")
+	s := at(t, dir, "", "approve", id)
+	s.wait("+two")
+	s.press("y", "allowed: this call")
+	s.wait("Allowed once, within 10m0s, in session s1.")
+	if code := s.exit(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if out, code := quiet("call", "--session", "s1", "edit", edit); code != exitOK {
+		t.Errorf("%d %s", code, out)
+	}
+	out, _ = quiet("ledger", "show")
+	if !strings.Contains(out, "decision edit allow by person ") || !strings.Contains(out, "(terminal)") {
+		t.Errorf("the ledger does not name the person:\n%s", out)
+	}
+}
+
+// UI-008: what a file holds cannot act on the terminal of the person who reads it.
+func TestUI008_OutputIsEscaped(t *testing.T) {
+	dir := newDir(t, map[string]string{"ws/a.txt": "x\x1b]52;c;aGk=\ay\n"})
+	s := at(t, dir, "", "call", "read_file", `{"path": "a.txt"}`)
+	s.wait(`x\u{1B}]52;c;aGk=\u{7}y`)
+	if code := s.exit(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+}
