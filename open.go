@@ -242,7 +242,11 @@ func (b *Box) Close() error {
 	if b.store == nil {
 		return nil
 	}
-	return b.store.Close()
+	var err error
+	if b.log != nil {
+		err = b.log.Close()
+	}
+	return errors.Join(err, b.store.Close())
 }
 
 // View returns the view of the box's own mode.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/internal/ledger"
@@ -29,21 +30,32 @@ type Log struct {
 	queue   sync.Mutex // guards the two below
 	waiting []*pending
 	leading bool // somebody appends what is waiting
+	light   int  // records among them that nobody waits for
+	timer   *time.Timer
+	failed  error // of records that nobody waited for; the next Record tells
 }
 
 // pending is a record that waits to be stored.
 type pending struct {
 	event store.Event
 	entry ledger.Entry
-	done  chan error
+	done  chan error // nil: nobody waits
 }
+
+// Records that nobody waits for are stored after this time, or when so many of them wait, or with the next record that
+// somebody waits for, in the order in which they came.
+const (
+	lightDelay = 10 * time.Millisecond
+	lightMost  = 64
+)
 
 // NewLog returns a log over a store. What is recorded goes into the store's ledger too, in the same transaction.
 func NewLog(events store.Events) *Log {
 	return &Log{events: events, ledger: ledger.New(events, nil), states: map[string]*ReadState{}}
 }
 
-// Record stores a record with its ledger entry, both or none. It has happened when Record returns nil.
+// Record stores a record with its ledger entry, both or none. It has happened when Record returns nil; only a Light
+// record may happen up to 10 ms later, and before any later record.
 //
 // Records that come while another is being stored are stored together, in one transaction: the first of them leads, the
 // others wait for it.
@@ -52,16 +64,59 @@ func (l *Log) Record(ctx context.Context, rec *Record) error {
 	if err != nil {
 		return err
 	}
-	p := &pending{event: ev, entry: entryOf(rec), done: make(chan error, 1)}
+	p := &pending{event: ev, entry: entryOf(rec)}
+	if !rec.Light {
+		p.done = make(chan error, 1)
+	}
 	l.queue.Lock()
+	failed := l.failed
+	l.failed = nil
 	l.waiting = append(l.waiting, p)
-	lead := !l.leading
-	l.leading = true
+	if rec.Light {
+		l.light++
+	}
+	lead := !l.leading && (!rec.Light || l.light >= lightMost)
+	switch {
+	case lead:
+		l.leading = true
+	case rec.Light && !l.leading && l.timer == nil:
+		l.timer = time.AfterFunc(lightDelay, l.flush)
+	}
 	l.queue.Unlock()
 	if lead {
 		l.appendWaiting(context.WithoutCancel(ctx)) // the others' records must not depend on this call's context
 	}
-	return <-p.done
+	if p.done != nil {
+		err = <-p.done
+	}
+	if failed != nil {
+		return fmt.Errorf("records of earlier calls could not be stored: %w", failed)
+	}
+	return err
+}
+
+// flush stores what waits.
+func (l *Log) flush() {
+	l.queue.Lock()
+	lead := !l.leading
+	l.leading = true
+	l.timer = nil
+	l.queue.Unlock()
+	if lead {
+		l.appendWaiting(context.Background())
+	}
+}
+
+// Close stores what waits. The error is that of records that nobody waited for. The store stays open.
+func (l *Log) Close() error {
+	l.flush()
+	l.queue.Lock()
+	defer l.queue.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
+	return l.failed
 }
 
 // appendWaiting stores what waits until nothing does. A batch that fails is tried record by record, so that one bad
@@ -70,7 +125,7 @@ func (l *Log) appendWaiting(ctx context.Context) {
 	for {
 		l.queue.Lock()
 		batch := l.waiting
-		l.waiting = nil
+		l.waiting, l.light = nil, 0
 		if len(batch) == 0 {
 			l.leading = false
 			l.queue.Unlock()
@@ -79,13 +134,26 @@ func (l *Log) appendWaiting(ctx context.Context) {
 		l.queue.Unlock()
 		if err := l.append(ctx, batch...); err == nil || len(batch) == 1 {
 			for _, p := range batch {
-				p.done <- err
+				l.stored(p, err)
 			}
 			continue
 		}
 		for _, p := range batch {
-			p.done <- l.append(ctx, p)
+			l.stored(p, l.append(ctx, p))
 		}
+	}
+}
+
+// stored tells whoever waits for a record what became of it.
+func (l *Log) stored(p *pending, err error) {
+	if p.done != nil {
+		p.done <- err
+		return
+	}
+	if err != nil {
+		l.queue.Lock()
+		l.failed = err
+		l.queue.Unlock()
 	}
 }
 

@@ -45,6 +45,8 @@ type Record struct {
 	Result   *Outcome       `json:"result,omitempty"` // End only
 	Marks    []Mark         `json:"marks,omitempty"`  // changes of the read-state, in order
 	At       time.Time      `json:"at"`
+	// Light says that the call only read and was allowed: the record may be stored a little later.
+	Light bool `json:"-"`
 }
 
 // Outcome is a result as it is stored: what the model saw, without the bytes of media, and what people see.

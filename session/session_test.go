@@ -3,7 +3,10 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tackle-dev/tackle/change"
@@ -128,5 +131,81 @@ func TestP11_Ledger(t *testing.T) {
 	}
 	if f := entries[2].Files; len(f) != 1 || f[0].Path != "/w/n" || f[0].After != change.Sum([]byte("n")).String() || entries[2].Tx != "t1" {
 		t.Errorf("files %+v, tx %q", f, entries[2].Tx)
+	}
+}
+
+// Records of reads are stored a little later, in order, and before any record that somebody waits for.
+func TestLightRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &store.Memory{}
+		l := NewLog(st)
+		light := func(name string) {
+			t.Helper()
+			r := record(name)
+			r.Light = true
+			if err := l.Record(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		names := func() string {
+			t.Helper()
+			recs, err := l.Calls(t.Context(), "s1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out []string
+			for _, r := range recs {
+				out = append(out, r.Call)
+			}
+			return strings.Join(out, " ")
+		}
+		light("a")
+		light("b")
+		if got := names(); got != "" {
+			t.Errorf("stored at once: %s", got)
+		}
+		time.Sleep(lightDelay)
+		synctest.Wait()
+		if got := names(); got != "a b" {
+			t.Errorf("after the delay: %s", got)
+		}
+		light("c")
+		if err := l.Record(t.Context(), record("d")); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(); got != "a b c d" {
+			t.Errorf("before a record that is waited for: %s", got)
+		}
+		for i := range lightMost {
+			light(fmt.Sprint("m", i))
+		}
+		if got := strings.Count(names(), "m"); got != lightMost {
+			t.Errorf("%d of %d stored when many wait", got, lightMost)
+		}
+		light("e")
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(); !strings.HasSuffix(got, " e") {
+			t.Errorf("after Close: %s", got)
+		}
+		synctest.Wait()
+	})
+}
+
+// A light record that cannot be stored is told with the next one.
+func TestLightRecordsAreNotLostSilently(t *testing.T) {
+	st := store.Open(t.TempDir(), store.Options{})
+	l := NewLog(st)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := record("a")
+	r.Light = true
+	if err := l.Record(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err == nil {
+		t.Error("nothing was told")
 	}
 }

@@ -29,6 +29,7 @@ func (b *Box) record(ctx context.Context, p *Planned, res *tool.Result) error {
 	rec.Result, rec.Decision = session.OutcomeOf(res), res.Meta.Decision
 	if rec.Intent == nil || onlyReads(rec.Intent) {
 		rec.Result.Shorten()
+		rec.Light = rec.Intent != nil && rec.Decision != nil && rec.Decision.Verdict == tool.Allow
 	}
 	if rec.Intent != nil {
 		rec.Intent.Seal()
