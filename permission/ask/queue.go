@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -157,7 +158,9 @@ func (q *Queue) request(qu *Question) *Request {
 	mask := q.masker()
 	if r.Offers = q.offers(qu, asks, r.PersonOnly, mask); len(r.Offers) > 1 {
 		for _, t := range asks {
-			r.Asks = append(r.Asks, t.Value)
+			if target := exact(&t); !slices.Contains(r.Asks, target) {
+				r.Asks = append(r.Asks, target)
+			}
 		}
 	}
 	r.View = q.makeView(qu, e, mask)

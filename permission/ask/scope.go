@@ -30,12 +30,12 @@ func asked(e *permission.Explanation) (targets []permission.TargetView, guarded 
 
 // offers lists how long a yes to the question may hold. targets are what policy asks about.
 func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bool, mask mask) []Offer {
-	what := describe(qu.Intent.Permission, targets)
+	what := describe(qu.Intent.Permission, targets, mask)
 	out := []Offer{{Scope: Once, Says: "this call"}}
 	// What a parent session asks would have to be granted there; a target without a name cannot be granted at all, and one
 	// with a secret in it would keep the secret.
 	bad := func(t permission.TargetView) bool {
-		return t.Kind == "" || t.Value == "" || t.By == "guard unknown-target" || mask(t.Value) != t.Value
+		return t.Kind == "" || t.Value == "" || t.By == "guard unknown-target" || mask(exact(&t)) != exact(&t)
 	}
 	if q.gate() == nil || len(targets) == 0 || strings.HasPrefix(qu.Policy.By, "parent: ") || slices.ContainsFunc(targets, bad) {
 		return out
@@ -53,15 +53,16 @@ func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bo
 	return append(out, Offer{Scope: Until, Says: what + ", in this project until a time"})
 }
 
-func describe(perm string, targets []permission.TargetView) string {
-	switch len(targets) {
-	case 0:
-		return show.Line(perm)
-	case 1:
-		name, _ := show.Cut(show.Line(targets[0].Value), 80)
-		return show.Line(perm) + " of " + name
+func describe(perm string, targets []permission.TargetView, mask mask) string {
+	names := map[string]bool{}
+	for i := range targets {
+		names[exact(&targets[i])] = true
 	}
-	return fmt.Sprintf("%s of these %d targets", show.Line(perm), len(targets))
+	if len(names) != 1 {
+		return fmt.Sprintf("%s of these %d targets", show.Line(perm), len(names))
+	}
+	name, _ := show.Cut(show.Line(mask(exact(&targets[0]))), 80)
+	return show.Line(perm) + " of " + name
 }
 
 func listed(patterns []string) string {
@@ -92,7 +93,7 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 				return nil
 			}
 		case tool.CommandTarget:
-			list := suggested(t.Value)
+			list := suggested(exact(&t))
 			if len(list) == 0 {
 				return nil
 			}

@@ -210,14 +210,44 @@ func targets(in *tool.Intent, e *permission.Explanation) []Target {
 		}
 		return out
 	}
+	lines := map[string]int{} // of commands: index in out, which shows a line once and its parts as scripts
 	for _, t := range e.Targets {
 		v := Target{Effect: string(t.Effect), Kind: string(t.Kind), Value: value(t.Kind, t.Value), Given: show.Line(t.Given), Asks: t.Verdict != tool.Allow, By: show.Line(t.By)}
 		for _, c := range t.Classes {
 			v.Class = append(v.Class, string(c))
 		}
-		out = append(out, v)
+		if t.Kind != tool.CommandTarget {
+			out = append(out, v)
+			continue
+		}
+		whole := exact(&t)
+		i, known := lines[whole]
+		if !known {
+			lines[whole] = len(out)
+			v.Value, v.Given = value(t.Kind, whole), ""
+			out = append(out, v)
+			continue
+		}
+		line := &out[i]
+		for _, c := range v.Class {
+			if !slices.Contains(line.Class, c) {
+				line.Class = append(line.Class, c)
+			}
+		}
+		if v.Asks && !line.Asks {
+			line.Asks, line.By = true, v.By
+		}
 	}
 	return out
+}
+
+// exact returns the target as a grant names it. A part of a command line is granted with the whole line: what "rm x"
+// means depends on the "cd" before it.
+func exact(t *permission.TargetView) string {
+	if t.Kind == tool.CommandTarget && t.Given != "" {
+		return t.Given
+	}
+	return t.Value
 }
 
 func value(kind tool.TargetKind, s string) string {

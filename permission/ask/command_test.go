@@ -1,0 +1,91 @@
+package ask_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tackle-dev/tackle/permission"
+	"github.com/tackle-dev/tackle/permission/ask"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// commands asks about every command in the sandbox; outside of it the guard asks.
+func commands(t *testing.T, class permission.Class) (*ask.Queue, *permission.Gate) {
+	t.Helper()
+	g, err := permission.New(permission.Options{
+		Facts:  permission.Facts{Roots: []string{root}, Command: func(tool.Target) permission.Class { return class }},
+		Layers: []permission.Layer{{Name: permission.User, Rules: []permission.Rule{{Permission: "shell", Pattern: "*", Action: tool.Ask}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ask.New(ask.Options{Gate: func() *permission.Gate { return g }}), g
+}
+
+func shell(line string) *tool.Intent {
+	return on(tool.CommandTarget, tool.Execute, "shell", line)
+}
+
+// POL-008, POL-009: "always" stores the narrowest pattern of each part, and none for interpreters and wrappers.
+func TestPOL009_CommandProposals(t *testing.T) {
+	q, g := commands(t, permission.ExecSandboxed)
+	for line, want := range map[string]bool{ // whether a prefix is proposed
+		"go test ./...":         true,
+		"cd a && go test ./...": true,
+		"python x.py":           false,
+		"bash -c 'rm x'":        false,
+		"sudo make":             false,
+		"go test $X":            false,
+		"git push --force":      false,
+	} {
+		asked(t, q, question(t, g, shell(line)), func(r *ask.Request) ask.Answer {
+			o, ok := r.Offered(ask.Always)
+			for _, p := range o.Patterns {
+				if strings.Contains(p, "python") && strings.Contains(p, "...") || p == "*" {
+					t.Errorf("%s: %q", line, p)
+				}
+			}
+			prefix := ok && strings.Contains(strings.Join(o.Patterns, " "), `...`)
+			if prefix != want {
+				t.Errorf("%s: offered %q", line, o.Patterns)
+			}
+			return no(r, "")
+		})
+	}
+	asked(t, q, question(t, g, shell("cd a && go test ./...")), func(r *ask.Request) ask.Answer {
+		a := yes(r)
+		a.Scope = ask.Always
+		return a
+	})
+	for line, want := range map[string]tool.Verdict{
+		"go test ./x": tool.Allow, "go vet ./x": tool.Ask, "go test ./x && rm y": tool.Ask, "go test -exec sh ./x": tool.Ask,
+	} {
+		if d, _ := g.Decide(t.Context(), permission.Request{Intent: shell(line), Session: "s"}); d.Verdict != want {
+			t.Errorf("%s: %s by %s, want %s", line, d.Verdict, d.By, want)
+		}
+	}
+}
+
+// A yes for the session to a line of several parts holds for that line, not for its parts elsewhere.
+func TestP8_LineIsGrantedWhole(t *testing.T) {
+	q, g := commands(t, permission.ExecHost)
+	asked(t, q, question(t, g, shell("cd a && rm x")), func(r *ask.Request) ask.Answer {
+		want := []ask.Target{{Effect: "execute", Kind: "command", Value: "cd a && rm x", Class: r.View.Targets[0].Class, Asks: true, By: r.View.Targets[0].By}}
+		if diff := cmp.Diff(want, r.View.Targets); diff != "" {
+			t.Error(diff)
+		}
+		if !r.PersonOnly {
+			t.Error("a command outside of confinement is not for persons only")
+		}
+		a := yes(r)
+		a.Scope = ask.Session
+		return a
+	})
+	for line, want := range map[string]tool.Verdict{"cd a && rm x": tool.Allow, "cd b && rm x": tool.Ask, "rm x": tool.Ask} {
+		if d, _ := g.Decide(t.Context(), permission.Request{Intent: shell(line), Session: "s"}); d.Verdict != want {
+			t.Errorf("%s: %s by %s, want %s", line, d.Verdict, d.By, want)
+		}
+	}
+}
