@@ -156,7 +156,7 @@ type TxPath struct {
 	Path, To     string
 	BeforeType   change.Type
 	AfterType    change.Type
-	BeforeDigest change.Digest
+	BeforeDigest change.Digest // zero where the host did not compute it: a large content that Image still has
 	AfterDigest  change.Digest
 	BeforeMode   fs.FileMode
 	AfterMode    fs.FileMode // 0 where the host chose

@@ -102,29 +102,39 @@ func checkID(id string) error {
 	return nil
 }
 
-// hashAhead computes the digests of large contents beside the work on the disk. The returned function waits.
+// worthHashing is the size in bytes from which a digest costs more than the goroutine that computes it, and enough of a
+// commit that one that nobody asked for is left out: hashing 1 MB takes as long as writing it.
+const worthHashing = 32 << 10
+
+// hashAhead computes the digests of large new contents beside the work on the disk. The returned function waits.
 func hashAhead(set *change.Set) (wait func()) {
-	const worth = 32 << 10 // bytes; below, a goroutine costs about what it saves
-	var before, after []*change.Blob
+	var blobs []*change.Blob
 	for i := range set.Ops {
-		if b := set.Ops[i].Before.Blob; b.Size() > worth {
-			before = append(before, b)
-		}
-		if b := set.Ops[i].After.Blob; b.Size() > worth {
-			after = append(after, b)
+		if b := set.Ops[i].After.Blob; b.Size() > worthHashing {
+			blobs = append(blobs, b)
 		}
 	}
 	var wg sync.WaitGroup
-	for _, blobs := range [][]*change.Blob{before, after} {
-		if len(blobs) > 0 {
-			wg.Go(func() {
-				for _, b := range blobs {
-					b.Digest()
-				}
-			})
-		}
+	if len(blobs) > 0 {
+		wg.Go(func() {
+			for _, b := range blobs {
+				b.Digest()
+			}
+		})
 	}
 	return wg.Wait
+}
+
+// beforeDigest returns the digest of what a step replaces, where that is cheap to know.
+func (a *act) beforeDigest() change.Digest {
+	if a.op == nil {
+		return change.Digest{}
+	}
+	b := a.op.Before.Blob
+	if _, held := b.Bytes(); held && b.Size() > worthHashing {
+		return change.Digest{}
+	}
+	return b.Digest()
 }
 
 // run is one attempt: check, note, stage, commit, apply, note.
@@ -270,7 +280,7 @@ func (c *commit) end(reverted []int) error {
 	rec := endRecord{Before: make([]change.Digest, len(c.acts)), After: make([]change.Digest, len(c.acts)), Reverted: reverted}
 	for i, a := range c.acts {
 		if a.op != nil {
-			rec.Before[i], rec.After[i] = a.op.Before.Blob.Digest(), a.op.After.Blob.Digest()
+			rec.Before[i], rec.After[i] = a.beforeDigest(), a.op.After.Blob.Digest()
 			if a.hasImage() && a.Before.Type == change.File {
 				rec.Bytes += a.st.size
 			}

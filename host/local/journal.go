@@ -32,9 +32,7 @@ func (c *commit) writeJournal() (err error) {
 	h := journalHeader{ID: c.id, Note: c.opt.Note, Steps: c.steps(), Sizes: make([]int64, len(c.acts)), Before: make([]change.Digest, len(c.acts))}
 	for i, a := range c.acts {
 		h.Sizes[i] = int64(len(a.content()))
-		if a.op != nil {
-			h.Before[i] = a.op.Before.Blob.Digest()
-		}
+		h.Before[i] = a.beforeDigest()
 	}
 	head, err := json.Marshal(h)
 	if err != nil {
