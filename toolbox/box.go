@@ -71,6 +71,7 @@ type Config struct {
 	Sessions  Sessions       // nil: read-state lives in memory, by session id
 	Artifacts tool.Artifacts // nil: output that is cut cannot be read later, and says so
 	Hooks     []Hook
+	Rewriters []Rewriter // change what models are told about tools, in order (P3)
 
 	Overrides map[string]Override // by default name (T15)
 	Aliases   map[string]string   // old name → name of the list (T15)
@@ -97,6 +98,8 @@ type Box struct {
 	entries []*entry
 	reads   session.Memory
 	redact  atomic.Pointer[redactor]
+	// rewrites holds what each view is told: rewriteKey → *rewritten. It is bounded by tools, modes and models in use.
+	rewrites sync.Map
 }
 
 // New returns an empty box. cfg is copied.

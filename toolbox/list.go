@@ -28,7 +28,7 @@ type Screener interface {
 func (b *Box) Tools(v View) []tool.Definition {
 	var out []tool.Definition
 	for _, e := range b.visible(v) {
-		out = append(out, e.def)
+		out = append(out, b.describe(e, v.Mode, v.Model).def)
 	}
 	return out
 }
@@ -92,6 +92,9 @@ func (b *Box) absence(e *entry, v View, env *tool.Environment) string {
 		if hidden, by := h.Hidden(e.def.Permission, v.Mode); hidden {
 			return "denied by " + by
 		}
+	}
+	if err := b.describe(e, v.Mode, v.Model).err; err != nil {
+		return err.Error()
 	}
 	return ""
 }

@@ -86,7 +86,7 @@ func (b *Box) admit(ctx context.Context, req Request) (*Planned, error) {
 			return p, p.stop(err)
 		}
 	}
-	prepared, err := p.entry.checker.Prepare(p.Request.Args)
+	prepared, err := b.prepare(p)
 	if err != nil {
 		p.Err = syntaxError(p.entry.def, err)
 		return p, nil
