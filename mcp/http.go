@@ -104,7 +104,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), endpointKey{}, e.path))
 	session := r.Header.Get(sessionHeader)
 	modern := r.Header.Get(versionHeader) >= modernVersion
-	if r.Method != http.MethodPost || session != "" && !modern {
+	if r.Method != http.MethodPost {
 		if r.Method == http.MethodDelete && session != "" {
 			e.end(r, session)
 		}
@@ -128,7 +128,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	params, ok := parseCall(frame.Params)
-	modern = modern || declaresModern(&frame, &params)
+	modern = modern || session == "" && declaresModern(&frame, &params)
 	if err == nil && modern && frame.Method == "tools/call" && ok && e.call(w, r, &frame, &params) {
 		return
 	}

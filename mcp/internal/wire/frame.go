@@ -50,6 +50,9 @@ func ParseFrame(data []byte) (Frame, error) {
 				return errors.New("params: want an object")
 			}
 			f.Params = value
+			if value[0] == '{' { // a second reader must not find another value behind a name
+				return Members(value, func(string, []byte) error { return nil })
+			}
 		case "result":
 			f.Result = value
 		case "error":

@@ -42,6 +42,7 @@ func TestParseFrameErrors(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"x","params":[1]}`, "params: want an object"},
 		{`{"jsonrpc":"2.0","id":1}`, "neither a request nor a response"},
 		{`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, `the key "id" occurs twice`},
+		{`{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":"a","n\u0061me":"b"}}`, `the key "name" occurs twice`},
 	} {
 		_, err := ParseFrame([]byte(tt.in))
 		var syntax *SyntaxError
