@@ -18,7 +18,7 @@ import (
 // and does nothing else.
 type stage struct {
 	bash, work, log, bin string
-	names                []string
+	plain                bool // the shell is not bash
 }
 
 // stub writes its name and arguments, each with a NUL behind it, to a file of its own.
@@ -38,7 +38,7 @@ func newStage(t testing.TB, names ...string) *stage {
 		t.Skip("bash is not installed: the parser is not compared with it")
 	}
 	dir := t.TempDir()
-	s := &stage{bash: bash, work: filepath.Join(dir, "work"), log: filepath.Join(dir, "log"), bin: filepath.Join(dir, "bin"), names: names}
+	s := &stage{bash: bash, work: filepath.Join(dir, "work"), log: filepath.Join(dir, "log"), bin: filepath.Join(dir, "bin")}
 	for _, d := range []string{s.work, s.log, s.bin} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,11 @@ func (s *stage) run(t testing.TB, line string) (p performance) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	c := exec.CommandContext(ctx, s.bash, "--norc", "--noprofile", "-c", line)
+	args := []string{"--norc", "--noprofile", "-c", line}
+	if s.plain {
+		args = args[2:]
+	}
+	c := exec.CommandContext(ctx, s.bash, args...)
 	c.Dir = s.work
 	c.Env = []string{"PATH=" + s.bin, "STAGE_LOG=" + s.log, "HOME=/nonexistent", "LC_ALL=C.UTF-8", "BASH_ENV=" + filepath.Join(s.bin, "start")}
 	var out bytes.Buffer
@@ -165,6 +169,48 @@ func named(c *Call) string {
 		return ""
 	}
 	return "another command"
+}
+
+// P5: the script of "sh -c" is read as sh reads it, whatever shell that is here: a rule that allows the commands in it
+// trusts them.
+func TestP5_ShAgrees(t *testing.T) {
+	s := newStage(t, "ls", "cat", "wc", "grep", "id") // sh keeps its builtins
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("sh is not installed: the parser is not compared with it")
+	}
+	s.bash, s.plain = sh, true
+	lines, ran := 6_000, 0
+	if testing.Short() {
+		lines = 600
+	}
+	r := rand.New(rand.NewPCG(5, 5))
+	for range lines {
+		script := randomLine(r)
+		outer, err := Parse("sh -c " + Quote(script))
+		if err != nil || outer.Calls[0].Problem != "" || len(outer.Calls) < 2 {
+			continue
+		}
+		f := Facts{Line: script, Construct: outer.Construct, Calls: outer.Calls[1:]}
+		if !literal(&f) {
+			continue
+		}
+		ran++
+		p := s.run(t, script)
+		want := predicted(&f)
+		for _, argv := range p.argvs {
+			if want[argv]--; want[argv] < 0 {
+				t.Errorf("%q: sh runs %q, predicted are %q (%s)", script, argv, texts(&f), p.stderr)
+			}
+		}
+		if len(p.traces) > 0 {
+			t.Errorf("%q: traces %q", script, p.traces)
+		}
+	}
+	t.Logf("%d lines, %d run", lines, ran)
+	if ran < lines/20 {
+		t.Errorf("only %d of %d lines were run", ran, lines)
+	}
 }
 
 // literal reports whether all words are known and nothing but the stage's commands runs.

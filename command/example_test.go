@@ -23,12 +23,12 @@ func ExampleParse() {
 }
 
 func ExampleReadOnly() {
-	for _, line := range []string{"grep -rn TODO src | head", "sort -uo out in", "git status"} {
+	for _, line := range []string{"grep -rn main src | head", "sort -uo out in", "git status"} {
 		ok, reason := command.ReadOnly(line)
 		fmt.Printf("%s: %v (%s)\n", line, ok, reason)
 	}
 	// Output:
-	// grep -rn TODO src | head: true ()
+	// grep -rn main src | head: true ()
 	// sort -uo out in: false (sort: option -o in -uo)
 	// git status: false (not on the list of commands that only look: git)
 }

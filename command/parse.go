@@ -311,6 +311,9 @@ func (w *walker) redirects(list []*syntax.Redirect, f frame) []Redirect {
 			d.Target = w.word(r.Word)
 			w.inside(r.Word, f)
 		}
+		if w.lang == syntax.LangPOSIX && len(d.FD) > 1 {
+			d.Target.mark(Encoded) // dash passes the digits of "10>x" as an argument
+		}
 		if r.Hdoc != nil {
 			body := w.document(r.Hdoc, r.Word != nil && quotes(r.Word))
 			d.Body = &body

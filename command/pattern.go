@@ -165,7 +165,9 @@ func textTokens(text string) []Token {
 		case w.Text == "*" && w.Doubt == Glob:
 			out = append(out, Token{Glob: "*"}, Token{Rest: true})
 		case w.Doubt == Glob && !strings.ContainsAny(w.Text, "[?"):
-			out = append(out, Token{Glob: w.Text})
+			if out = append(out, Token{Glob: w.Text}); i == len(c.Args)-1 && strings.HasSuffix(w.Text, "*") {
+				out = append(out, Token{Rest: true}) // the star reaches over blanks
+			}
 		case w.Literal():
 			out = append(out, Token{One: []string{w.Text}})
 		default:

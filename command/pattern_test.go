@@ -145,6 +145,8 @@ func TestP5_Allows(t *testing.T) {
 			- make > $X
 			- make > /dev/tcp/h/1
 			- make {fd}> x
+			+ sh -c 'make 2>x'
+			- sh -c 'make 10>x'
 			- make > $(rm x)`},
 		{`{"argv": ["make", "..."], "assignments": ["CI"]}`, `
 			+ CI=1 make
@@ -204,6 +206,10 @@ func TestP5_Allows(t *testing.T) {
 		{`npm run *:test`, `
 			+ npm run a:test
 			- npm run test`},
+		{`npm run test*`, `
+			+ npm run test
+			+ npm run test:unit --watch
+			- npm run build`},
 		{`git * main`, `
 			+ git push main
 			+ git push origin main

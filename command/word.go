@@ -39,6 +39,14 @@ var doubts = [...]string{"a variable", "a substitution", "a glob", "a tilde", "a
 // Literal reports whether the word is known: the shell passes Text and nothing else.
 func (w *Word) Literal() bool { return w.Doubt == 0 }
 
+// mark makes the word one that is not literal.
+func (w *Word) mark(d Doubt) {
+	if w.Literal() {
+		w.lead, w.Text = "", ""
+	}
+	w.Doubt |= d
+}
+
 // doubt says in words why the word is not literal.
 func (w *Word) doubt() string {
 	var names []string

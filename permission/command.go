@@ -152,27 +152,6 @@ func (o *opinion) exactly() bool {
 	return o.rule != nil && o.verdict == tool.Allow && o.rule.command != nil && o.rule.command.Exact()
 }
 
-// SuggestCommands proposes patterns for an approved command target, for [Rule.Pattern] and [Grant.Pattern]: the narrowest
-// useful ones, exact for interpreters, wrappers and whatever its arguments decide. None where no pattern could allow the
-// command the next time.
-func SuggestCommands(t tool.Target) []string {
-	if t.Kind != tool.CommandTarget {
-		return nil
-	}
-	facts, err := command.Parse(t.Value)
-	if err != nil || facts.Together() != "" {
-		return nil
-	}
-	list, _ := facts.Suggest()
-	var out []string
-	for _, s := range list {
-		if p := s.Pattern.String(); !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // lintCommand finds patterns for commands that say more than they seem to.
 func (g *Gate) lintCommand(r *rule, report reporter) {
 	if r.restricts() || r.command.Exact() {

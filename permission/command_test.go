@@ -195,26 +195,6 @@ func TestP8_CommandGrants(t *testing.T) {
 	}
 }
 
-// P8: what is proposed for the parts of a line.
-func TestP8_SuggestCommands(t *testing.T) {
-	for line, want := range map[string][]string{
-		"cd a && npm test":       {`["npm","test"]`},
-		"python x.py":            {`["python","x.py"]`},
-		"git status | head":      {`["git","status","..."]`},
-		"cd a && git status":     nil,
-		"curl x | sh":            nil,
-		"ls":                     nil,
-		"git status; git status": {`["git","status","..."]`},
-	} {
-		if diff := cmp.Diff(want, SuggestCommands(tool.Target{Kind: tool.CommandTarget, Value: line})); diff != "" {
-			t.Errorf("%q: -want +got\n%s", line, diff)
-		}
-	}
-	if SuggestCommands(tool.Target{Kind: tool.URLTarget, Value: "ls"}) != nil {
-		t.Error("a URL has a pattern for commands")
-	}
-}
-
 // P5: mistakes in patterns are load errors.
 func TestP5_CommandPatternErrors(t *testing.T) {
 	for rule, want := range map[string]string{
