@@ -27,7 +27,7 @@ ionice                           | through       | c= n= t class= classdata= ign
 stdbuf, gstdbuf                  | through       | i= o= e= input= output= error=
 setsid                           | through       | c f w ctty fork wait
 taskset                          | through skip  | a c all-tasks cpu-list
-chrt                             | through skip  | a b f i o r v R all-tasks batch fifo idle other rr verbose reset-on-fork
+chrt                             | skip          | a b f i o r v R all-tasks batch fifo idle other rr verbose reset-on-fork
 time, gtime                      | through       | p v q portability verbose quiet
 unbuffer                         | through       | p
 caffeinate                       | through       | d i m s u t=
