@@ -148,19 +148,21 @@ func (g *Gate) Screen(r Request) func(tool.Target) tool.Verdict {
 	}
 }
 
-// Guarded reports whether a guard asks about a target of the intent, whatever else asks too: then only a person can answer,
-// no program and no hook.
-func (g *Gate) Guarded(r Request) bool {
+// Asking returns what asks about the targets of an intent, each once: "rule user:3", "guard protected-names", "posture
+// guarded". A decision names only the first of them. A hook or program may answer for the posture, never for a rule or a
+// guard.
+func (g *Gate) Asking(r Request) []string {
+	var out []string
 	for p := g; p != nil; p = p.parent {
 		subjects := p.judge.subjects(r.Intent)
 		for i := range subjects {
 			f := p.weigh(&r, &subjects[i], nil)
-			if f.verdict == tool.Ask && (f.guard.name != "" || f.problem != "") {
-				return true
+			if by := p.by(&f); f.verdict == tool.Ask && !slices.Contains(out, by) {
+				out = append(out, by)
 			}
 		}
 	}
-	return false
+	return out
 }
 
 // Hidden reports whether the tools of a permission leave the list of a mode, and by which rule: in some layer the last

@@ -47,6 +47,9 @@ func (l *Live) Decide(ctx context.Context, r Request) (tool.Decision, error) {
 // Screen is [Gate.Screen] of the gate as it is now.
 func (l *Live) Screen(r Request) func(tool.Target) tool.Verdict { return l.Gate().Screen(r) }
 
+// Asking is [Gate.Asking] of the gate as it is now.
+func (l *Live) Asking(r Request) []string { return l.Gate().Asking(r) }
+
 // Hidden is [Gate.Hidden] of the first gate.
 func (l *Live) Hidden(permission, mode string) (hidden bool, by string) {
 	return l.first.Hidden(permission, mode)

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/tackle-dev/tackle/tool"
@@ -54,20 +55,19 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A guard's ask is known as such, also where another target asks first and where a parent guards.
-func TestGuarded(t *testing.T) {
+// What asks is known for every target, also behind the first, and also what a parent asks.
+func TestAsking(t *testing.T) {
 	g := gate(t, Options{Layers: user(t, "ask edit src/**")})
-	both := on("edit", tool.Write, resolve("src/a", nil), resolve(".git/config", nil))
-	rule := on("edit", tool.Write, resolve("src/a", nil))
-	if d := decide(t, g, Request{Intent: both}); d.By != "rule user:1" {
+	both := on("edit", tool.Write, resolve("/srv/x", nil), resolve("src/a", nil), resolve(".git/config", nil), resolve("doc/a", nil))
+	if d := decide(t, g, Request{Intent: both}); d.By != "posture guarded" {
 		t.Fatalf("by %s", d.By)
 	}
 	for _, p := range []*Gate{g, g.Narrow(gate(t, Options{}))} {
-		if !p.Guarded(Request{Intent: both}) {
-			t.Error("the guard behind the rule is not seen")
+		if got := strings.Join(p.Asking(Request{Intent: both}), ", "); !strings.Contains(got, "posture guarded") || !strings.Contains(got, "rule user:1") || !strings.Contains(got, "guard protected-names") {
+			t.Errorf("got %s", got)
 		}
-		if p.Guarded(Request{Intent: rule}) {
-			t.Error("a rule is taken for a guard")
+		if got := p.Asking(Request{Intent: on("edit", tool.Write, resolve("doc/a", nil))}); got != nil {
+			t.Errorf("got %s", got)
 		}
 	}
 }
