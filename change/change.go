@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 )
 
 // Digest is the SHA-256 of some bytes. The zero Digest means "unknown".
@@ -51,6 +52,7 @@ type Blob struct {
 	known bool // data is held
 	once  sync.Once
 	sum   Digest
+	done  atomic.Bool // sum is set
 }
 
 // NewBlob wraps data, which must not change afterwards.
@@ -60,6 +62,7 @@ func NewBlob(data []byte) *Blob { return &Blob{data: data, size: int64(len(data)
 func KnownBlob(sum Digest, size int64) *Blob {
 	b := &Blob{size: size}
 	b.once.Do(func() { b.sum = sum })
+	b.done.Store(true)
 	return b
 }
 
@@ -84,8 +87,19 @@ func (b *Blob) Digest() Digest {
 	if b == nil {
 		return Digest{}
 	}
-	b.once.Do(func() { b.sum = Sum(b.data) })
+	b.once.Do(func() {
+		b.sum = Sum(b.data)
+		b.done.Store(true)
+	})
 	return b.sum
+}
+
+// Known returns the digest if it was computed already, and does not compute it.
+func (b *Blob) Known() (Digest, bool) {
+	if b == nil || !b.done.Load() {
+		return Digest{}, b == nil
+	}
+	return b.sum, true
 }
 
 // Type is the type of a path.

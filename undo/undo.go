@@ -215,6 +215,11 @@ func (p *planner) fold(tx string, o host.TxPath) {
 
 // add folds one path. image says that the transaction keeps the content that the path had.
 func (p *planner) add(tx string, o host.TxPath, image bool) {
+	if image && o.BeforeType == change.File && o.BeforeDigest.IsZero() { // the journal leaves out what its image can tell
+		if st, err := p.src.Image(p.ctx, tx, o.Path); err == nil && st.Blob != nil {
+			o.BeforeDigest = st.Blob.Digest()
+		}
+	}
 	s := p.steps[o.Path]
 	if s == nil {
 		s = &step{path: o.Path, after: o, newest: tx}

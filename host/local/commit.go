@@ -131,10 +131,13 @@ func (a *act) beforeDigest() change.Digest {
 		return change.Digest{}
 	}
 	b := a.op.Before.Blob
-	if _, held := b.Bytes(); held && b.Size() > worthHashing {
+	if d, ok := b.Known(); ok {
+		return d
+	}
+	if a.op.Kind != change.Move && b.Size() > worthHashing {
 		return change.Digest{}
 	}
-	return b.Digest()
+	return b.Digest() // also of a move: no image of it is kept that could be asked later
 }
 
 // run is one attempt: check, note, stage, commit, apply, note.

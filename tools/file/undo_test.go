@@ -108,6 +108,22 @@ func TestF10_Undo(t *testing.T) {
 	}
 }
 
+// F10: large files, whose digests the journal leaves out, are taken back over several calls too.
+func TestF10_LargeFiles(t *testing.T) {
+	big := strings.Repeat("some text of a large file\n", 8000)
+	w := undoWorld(t, map[string]string{"a": "first\n" + big, "gone": "g" + big})
+	start := w.tree()
+	w.ok("edit", args{"path": "a", "old_string": "first\n", "new_string": "second\n"})
+	w.ok("edit", args{"path": "a", "old_string": "second\n", "new_string": "third\n"})
+	w.ok("move_file", args{"path": "a", "to": "b"})
+	w.ok("edit", args{"path": "b", "old_string": "third\n", "new_string": "fourth\n"})
+	w.ok("delete_file", args{"path": "gone"})
+	w.ok("undo", args{"session": "s"})
+	if got := w.tree(); got != start {
+		t.Errorf("after undo: %.300s", got)
+	}
+}
+
 // F10: undo after a foreign edit refuses and shows it; the merge keeps both.
 func TestF10_ForeignEdit(t *testing.T) {
 	var lines []string
