@@ -6,6 +6,8 @@ GO      ?= go
 BIN     := bin/tackle
 SHARED  ?= ../shared
 FUZZ    ?= 10s
+NPM     ?= $(CURDIR)/.npm
+CLIENTS ?=
 ROOT    ?= .
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
@@ -30,8 +32,8 @@ vet:
 unit:
 	@$(GO) test ./...
 
-race:
-	@$(GO) test -race -timeout 15m ./...
+race: ## the race detector over everything; the patch oracles with as many cases as CI wants
+	@PATCH_ORACLE_CASES=2000 $(GO) test -race -timeout 20m ./...
 
 suites: ## the test data of other projects, where SHARED holds it
 	@if test -d '$(SHARED)/suites'; then \
@@ -41,8 +43,9 @@ suites: ## the test data of other projects, where SHARED holds it
 fuzz: ## every fuzz target for FUZZ
 	@scripts/fuzz.sh $(FUZZ)
 
-clients: build ## real MCP clients from npm against bin/tackle
-	@scripts/clients.sh
+clients: build ## real MCP clients and the protocol's conformance runner, from npm, against bin/tackle
+	@TACKLE='$(CURDIR)/$(BIN)' TACKLE_NPM='$(NPM)' TACKLE_CLIENTS='$(CLIENTS)' $(GO) test -count=1 -timeout 30m -v ./tests/clients ./tests/conformance \
+		| grep -v -e '^=== ' -e '^    --- PASS'; test $${PIPESTATUS[0]} -eq 0
 
 bench: ## benchmarks of the packages, and whole processes beside their peers
 	@$(GO) test -run '^$$' -bench . -benchmem ./...
@@ -54,4 +57,4 @@ golden: ## rewrite golden files from what the code does now; read the diff befor
 	@$(GO) test ./... -update
 
 clean:
-	@rm -rf bin dist .bench
+	@rm -rf bin dist .bench .npm
