@@ -46,6 +46,9 @@ type dfa struct {
 	start uint32
 	heads bool // matches begin at the beginning of a line, so most lines are dead after a few bytes
 
+	ranged bool // lo and hi bound the bytes that a matching line can begin with
+	lo, hi byte
+
 	mark   []uint32
 	gen    uint32
 	stack  []int32

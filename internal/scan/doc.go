@@ -38,6 +38,10 @@
 // loop advances all of them (lanes.go): four loads are under way at any time, which is about three times as fast. This
 // is what makes patterns without a needle twice as fast here as in engines with a single lane.
 //
+// Beginnings. A pattern that can only match at the beginning of a line rules nearly every line out at its first byte, and
+// is then faster line by line: the next line end with a possible first byte behind it is found 64 positions at a time
+// (head_amd64.s), and only that line is looked at.
+//
 // # What the automaton cannot say
 //
 // Assertions (^, $, \b) look at the byte to come. They stay in the set unresolved and are followed when the next byte is
@@ -46,6 +50,6 @@
 // nondeterministic automaton with full knowledge (dfa.simulate). When a pattern needs more states than the cache holds
 // again and again, all of its lines are decided that way.
 //
-// Patterns that span lines ask the needles and one lane whether a file matches at all; only then package regexp finds
-// out where.
+// Matches that span lines have no lines to be cut at: one lane finds where a match ends and the last place before it where
+// none was under way, and package regexp finds the match from there on (blocks.go).
 package scan

@@ -21,7 +21,10 @@ func (d *dfa) lines(b []byte, hits []int) []int {
 	if d.slow {
 		return d.simulateLines(b, hits)
 	}
-	if len(b) < minLanes || d.heads {
+	if d.heads {
+		return d.headLines(b, hits)
+	}
+	if len(b) < minLanes {
 		l := lane{end: len(b), hits: hits}
 		d.runOne(b, &l, d.start)
 		return l.hits
@@ -45,6 +48,52 @@ func (d *dfa) lines(b []byte, hits []int) []int {
 		}
 	}
 	return lanes[0].hits
+}
+
+// headLines is lines for patterns that match at the beginning of a line only. Nearly all lines are out after their first
+// byte, so that is looked for together with the line end before it.
+func (d *dfa) headLines(b []byte, hits []int) []int {
+	if !d.ranged {
+		d.first()
+	}
+	for p := 0; p < len(b); {
+		if end := lineAfter(b, p); d.matchLine(bytes.TrimSuffix(b[p:end], newline)) {
+			hits = append(hits, p)
+		}
+		next := nextHead(b[p:], d.lo, d.hi)
+		if next < 0 {
+			return hits
+		}
+		p += next
+	}
+	return hits
+}
+
+// first finds the range of the bytes that a matching line can begin with.
+func (d *dfa) first() {
+	d.ranged, d.lo, d.hi = true, 255, 0
+	for c := range 256 {
+		s := d.start
+		if to := d.next(&s, byte(c), nil); to != dDead && (c != '\n' || to != d.start) {
+			d.lo, d.hi = min(d.lo, byte(c)), max(d.hi, byte(c))
+		}
+	}
+	if d.lo > d.hi {
+		d.lo = d.hi
+	}
+}
+
+// nextHeadPortable is nextHead by means of the standard library's byte search.
+func nextHeadPortable(b []byte, lo, hi byte) int {
+	for p := 0; ; {
+		i := bytes.IndexByte(b[p:], '\n')
+		if p += i + 1; i < 0 || p == len(b) {
+			return -1
+		}
+		if lo <= b[p] && b[p] <= hi {
+			return p
+		}
+	}
 }
 
 // lineAfter returns the beginning of the line after the one that holds from.
@@ -154,16 +203,11 @@ func (d *dfa) runOne(b []byte, l *lane, s uint32) {
 		cur, i := one[0], l.pos
 		for i < l.end {
 			to := at32(table, cur+at8(text, i))
-			if to&special == 0 {
-				cur = to
-				i++
-				continue
-			}
-			if to != dDead {
+			if to&special != 0 {
 				break
 			}
-			i = lineAfter(b[:l.end], i)
-			cur = d.start
+			cur = to
+			i++
 		}
 		one[0], l.pos = cur, i
 		d.advance(b, l, one[:], 0)

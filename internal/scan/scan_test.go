@@ -285,6 +285,19 @@ func TestPropertyIndex(t *testing.T) {
 	})
 }
 
+// Beginnings of lines are found at every length around the width of a register.
+func TestPropertyHeads(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`(a|z|\n|\t|bbbbbbbbbb|\n\xff){0,40}`).Draw(t, "text")
+		b := []byte(text)[:len(text):len(text)]
+		lo := rapid.Byte().Draw(t, "lo")
+		hi := max(lo, rapid.Byte().Draw(t, "hi"))
+		if got, want := nextHead(b, lo, hi), nextHeadPortable(b, lo, hi); got != want {
+			t.Fatalf("%q from %d to %d: %d, want %d", text, lo, hi, got, want)
+		}
+	})
+}
+
 var (
 	genExpr = rapid.StringMatching(`(a|b|ab|aab|é|\.|\[ab\]|\[\^a\]|a\*|b\+|\(ab\|b\)|\^|\$|a\?|\\w|\\s|-|k|s|\\d| |\(\?:a\|ba\)\{2\}){1,6}`)
 	genText = rapid.StringMatching(`((a|b|é|ab|-|k|S|K| |_|1|ſ|aab|\r){0,6}\n){0,6}[ab]{0,3}`)
