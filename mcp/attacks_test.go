@@ -109,12 +109,17 @@ func TestMCP015_OtherSessions(t *testing.T) {
 	box2, begun2, _, ended2 := gateBox()
 	w2 := startWeb(t, newTestServer(t, box2, Config{}), nil)
 	session := w2.open(w2.alice)
-	go w2.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, inSession(session))
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		w2.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, inSession(session))
+	}()
 	<-begun2
 	w2.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}}`, inSession(session))
 	if err := <-ended2; err == nil {
 		t.Error("the owner's cancel was ignored")
 	}
+	<-answered
 }
 
 // WEB-014, WEB-012: there is nothing to traverse, and a token in a URL is none.

@@ -79,8 +79,9 @@ type endpoint struct {
 	srv      *Server
 	path     string
 	maxBody  int64
-	sessions http.Handler // older era
-	rounds   http.Handler // newer era
+	timeout  time.Duration // of idle sessions
+	sessions http.Handler  // older era
+	rounds   http.Handler  // newer era
 	clients  clientCache
 }
 
@@ -91,7 +92,7 @@ func (s *Server) endpoint(path string, cfg *HTTPConfig) http.Handler {
 	older, newer := opts, opts
 	older.SessionTimeout = cfg.SessionTimeout
 	newer.Stateless, newer.PropagateRequestCancellation = true, true
-	return &endpoint{srv: s, path: path, maxBody: cfg.MaxBody,
+	return &endpoint{srv: s, path: path, maxBody: cfg.MaxBody, timeout: cfg.SessionTimeout,
 		sessions: sdk.NewStreamableHTTPHandler(get, &older), rounds: sdk.NewStreamableHTTPHandler(get, &newer)}
 }
 
@@ -125,6 +126,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var twice *wire.DuplicateError
 	if errors.As(err, &twice) { // the SDK would take the last of the two
 		writeJSON(w, http.StatusBadRequest, wire.AppendError(nil, nil, codeInvalid, err.Error(), nil))
+		return
+	}
+	if err == nil && session != "" && !modern && e.inSession(w, r, session, &frame) {
 		return
 	}
 	params, ok := parseCall(frame.Params)

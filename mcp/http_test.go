@@ -410,3 +410,47 @@ func TestHTTPEndpoints(t *testing.T) {
 		}
 	}
 }
+
+// A session of the older era: an id in use is refused, the owner cancels, a session that ends takes its calls along, and
+// one that only calls tools is not taken for idle.
+func TestHTTPSessionCalls(t *testing.T) {
+	box, begun, release, ended := gateBox()
+	s := newTestServer(t, box, Config{})
+	w := startWeb(t, s, nil)
+	session := w.open(w.alice)
+	call := func(id string) *http.Response {
+		return w.send(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, inSession(session))
+	}
+	first := make(chan *http.Response, 1)
+	go func() { first <- call("5") }()
+	<-begun
+	if m := messages(t, call("5"))[0]; m.Error == nil || !strings.Contains(m.Error.Message, "5 is in use") {
+		t.Errorf("%+v", m)
+	}
+	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`, inSession(session))
+	if err := <-ended; err != errCancelled {
+		t.Errorf("cancelled: %v", err)
+	}
+	if res := <-first; res.StatusCode != http.StatusNoContent {
+		t.Errorf("a cancelled request was answered with %d", res.StatusCode)
+	}
+	close(release)
+	v, ok := s.web.all.Load(session)
+	if !ok {
+		t.Fatal("the session is not known")
+	}
+	ws := v.(*webSession)
+	ws.mu.Lock()
+	ws.touched = ws.touched.Add(-DefaultSessionTimeout)
+	old := ws.touched
+	ws.mu.Unlock()
+	if got := messages(t, call("6"))[0].call(t); got.text() != "released" {
+		t.Errorf("%+v", got)
+	}
+	ws.mu.Lock()
+	touched := ws.touched.After(old)
+	ws.mu.Unlock()
+	if !touched {
+		t.Error("the SDK was not told that the session is in use")
+	}
+}

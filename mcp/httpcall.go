@@ -18,19 +18,28 @@ func (e *endpoint) call(w http.ResponseWriter, r *http.Request, f *wire.Frame, p
 		h.Get(versionHeader) != params.version || h.Get("Mcp-Method") != f.Method || h.Get("Mcp-Name") != params.name {
 		return false
 	}
-	p := &httpPeer{token: params.token, notes: make(chan []byte)}
+	p := &httpPeer{ctx: r.Context(), token: params.token, notes: make(chan []byte)}
 	var ok bool
 	if p.speaker, ok = e.clients.of(params); !ok {
 		return false
 	}
 	p.from = Origin{Client: p.who, Principal: principal(r.Context()), Endpoint: e.path}
-	p.ctx = r.Context()
+	e.serve(r.Context(), w, r, f, params, p, func() {})
+	return true
+}
+
+// serve runs a call and writes its answer. It returns when the request is answered or cancelled, or its client went away;
+// done is called when the call has ended.
+func (e *endpoint) serve(ctx context.Context, w http.ResponseWriter, r *http.Request, f *wire.Frame, params *callParams, p *httpPeer, done func()) {
 	replies := make(chan []byte, 1)
 	failed := make(chan []byte, 1)
 	req := &request{name: params.name, args: params.args, failure: func(code int, message string) {
 		failed <- wire.AppendError(nil, f.ID, code, message, nil)
 	}}
-	go e.srv.serve(r.Context(), p, req, func(result []byte) { replies <- wire.AppendResult(nil, f.ID, result) })
+	go func() {
+		defer done()
+		e.srv.serve(ctx, p, req, func(result []byte) { replies <- wire.AppendResult(nil, f.ID, result) })
+	}()
 	stream := false
 	for {
 		select {
@@ -42,18 +51,32 @@ func (e *endpoint) call(w http.ResponseWriter, r *http.Request, f *wire.Frame, p
 			}
 			writeEvent(w, note)
 		case answer := <-replies:
-			if stream {
-				writeEvent(w, answer)
-			} else {
-				writeJSON(w, http.StatusOK, answer)
-			}
-			return true
+			writeAnswer(w, stream, answer)
+			return
 		case answer := <-failed:
 			writeJSON(w, http.StatusBadRequest, answer)
-			return true
+			return
+		case <-ctx.Done(): // the call has ended, or was cancelled: then there is no answer
+			select {
+			case answer := <-replies:
+				writeAnswer(w, stream, answer)
+			default:
+				if !stream {
+					w.WriteHeader(http.StatusNoContent)
+				}
+			}
+			return
 		case <-r.Context().Done():
-			return true
+			return
 		}
+	}
+}
+
+func writeAnswer(w http.ResponseWriter, stream bool, answer []byte) {
+	if stream {
+		writeEvent(w, answer)
+	} else {
+		writeJSON(w, http.StatusOK, answer)
 	}
 }
 
@@ -66,11 +89,12 @@ func writeEvent(w http.ResponseWriter, data []byte) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// httpPeer is the client of one call of the newer era over HTTP.
+// httpPeer is the client of one call over HTTP that is served here.
 type httpPeer struct {
-	ctx   context.Context // of the request
-	token []byte
-	from  Origin
+	ctx     context.Context // of the request
+	session *webSession     // nil in the newer era
+	token   []byte
+	from    Origin
 	speaker
 	notes chan []byte // to whoever writes the answer
 }
@@ -78,9 +102,11 @@ type httpPeer struct {
 func (p *httpPeer) origin() Origin        { return p.from }
 func (p *httpPeer) life() context.Context { return context.WithoutCancel(p.ctx) }
 
-// elicit is never called: asks of the newer era ride on answers.
-func (p *httpPeer) elicit(context.Context, *sdk.ElicitParams) (*sdk.ElicitResult, error) {
-	return nil, errNoRequests
+func (p *httpPeer) elicit(ctx context.Context, params *sdk.ElicitParams) (*sdk.ElicitResult, error) {
+	if p.session == nil { // never: asks of the newer era ride on answers
+		return nil, errNoRequests
+	}
+	return p.session.elicit(ctx, p, params)
 }
 
 func (p *httpPeer) progress() func(progress, total float64, message string) {

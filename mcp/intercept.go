@@ -16,6 +16,12 @@ func (s *Server) intercept(next sdk.MethodHandler) sdk.MethodHandler {
 			if s.has(q.Params.Name) {
 				return s.interceptCall(ctx, q)
 			}
+		case *sdk.ServerRequest[*sdk.InitializeParams]:
+			res, err := next(ctx, method, req)
+			if err == nil {
+				s.begin(q.Session, originOf(ctx, Client{}, q.Session, q.Extra))
+			}
+			return res, err
 		case *sdk.ServerRequest[*taskParams]:
 			return s.serveTask(ctx, method, q)
 		}

@@ -23,6 +23,7 @@ type Server struct {
 	wait  *waitTool
 	calls keeper
 	slots slots
+	web   webSessions
 	names sessionNames
 
 	refresh sync.Mutex
