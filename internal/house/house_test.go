@@ -32,6 +32,7 @@ var floors = []struct {
 	{"internal/picture", 0, "bytes in, bytes out"},
 	{"internal/show", 0, "text in, text out"},
 	{"internal/scan", 0, ""},
+	{"internal/outline", 0, "bytes of a source file in, its definitions out"},
 	{"change", 0, "a changeset is a value; host commits it, so it stands below host"},
 	{"edit", 0, ""},
 	{"patch", 0, ""},
