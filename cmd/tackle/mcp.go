@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,12 +17,15 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	var hello bool
+	var hello, public bool
+	var addr string
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve the tools of a folder to an MCP client over standard input and output",
+		Short: "Serve the tools of a folder to MCP clients over standard input and output, or over HTTP",
 		Long: "Serve the tools to one MCP client over standard input and output, until the input ends.\n" +
-			"This is the command to give to a client; started by hand it waits for a client's messages.",
+			"This is the command to give to a client; started by hand it waits for a client's messages.\n\n" +
+			"With --http ADDR the tools are served over streamable HTTP at /mcp, to clients that carry the token: that of the\n" +
+			"variable TACKLE_TOKEN, or one that is made and printed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.faces = []ask.Face{mcp.Face{}}
@@ -37,6 +41,23 @@ func (a *app) mcpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			servers, err := box.OpenServers(cmd.Context(), 2*time.Second, func() {
+				if err := srv.Refresh(); err != nil {
+					fmt.Fprintf(a.err, "tackle: tools of another server: %v\n", err)
+				}
+			})
+			if err != nil {
+				return err
+			}
+			defer servers.Close()
+			if servers != nil {
+				if err := srv.Refresh(); err != nil {
+					return err
+				}
+			}
+			if addr != "" {
+				return a.serveHTTP(cmd.Context(), srv, addr, public)
+			}
 			err = srv.ServeStdio(cmd.Context(), a.in, a.out)
 			if errors.Is(err, context.Canceled) {
 				return nil
@@ -44,9 +65,40 @@ func (a *app) mcpCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&addr, "http", "", "serve over HTTP at HOST:PORT (loopback unless --public) or unix:PATH")
+	cmd.Flags().BoolVar(&public, "public", false, "with --http: let other machines reach the address")
 	cmd.Flags().BoolVar(&hello, "hello", false, "first say on standard error how to connect")
 	cmd.Flags().StringVar(&a.approve, "approve", "", "answer what policy would ask a person: always or never (default: ask the client)")
 	return cmd
+}
+
+// serveHTTP serves until the context ends, to whoever carries the token.
+func (a *app) serveHTTP(ctx context.Context, srv *mcp.Server, addr string, public bool) error {
+	secret, given := os.LookupEnv("TACKLE_TOKEN")
+	if !given {
+		secret = mcp.NewSecret()
+	}
+	token, err := mcp.NewToken("client", secret)
+	if err != nil {
+		return usage{fmt.Errorf("TACKLE_TOKEN: %w", err)}
+	}
+	handler, err := mcp.Handler(map[string]*mcp.Server{"/mcp": srv}, mcp.HTTPConfig{Tokens: []mcp.Token{token}})
+	if err != nil {
+		return err
+	}
+	l, err := mcp.Listen(addr, public)
+	if err != nil {
+		return usage{fmt.Errorf("--http %s: %w", addr, err)}
+	}
+	where := "http://" + l.Addr().String() + "/mcp"
+	if l.Addr().Network() == "unix" {
+		where = addr
+	}
+	fmt.Fprintf(a.err, "Serving MCP at %s until Ctrl-C.\n", where)
+	if !given {
+		fmt.Fprintf(a.err, "Token of this run: %s\nSet it as TACKLE_TOKEN where the client runs, or choose one of your own before the start.\n", secret)
+	}
+	return mcp.Serve(ctx, l, handler, nil)
 }
 
 func (a *app) mcpConfig(box *tackle.Box) mcp.Config {
