@@ -1,4 +1,5 @@
-// Package search holds the tools that find files by name and lines by pattern: thin skins over the search engine.
+// Package search holds the tools that find files by name, lines by pattern and definitions by name: thin skins over the
+// search engine and the outlines of source files.
 //
 // They say what they skipped and how to include it, and never report an invalid pattern or a page past the end as
 // "no matches" (F13).
@@ -27,12 +28,16 @@ const (
 	GlobEntries = 1000 // files of one glob call (F6)
 	GrepLines   = 250  // output lines of one grep call (F7)
 	LineWidth   = 500  // characters of one line that grep shows
-	TimeLimit   = 30 * time.Second
+
+	OutlineSymbols = 300 // symbols of one outline call
+	FoundSymbols   = 50  // definitions of one find_symbol call
+
+	TimeLimit = 30 * time.Second
 )
 
 // Tools returns the search tools in the order of their list.
 func Tools(cfg search.Config) []tool.Tool {
-	return []tool.Tool{Glob{cfg}.Tool(), Grep{cfg}.Tool()}
+	return []tool.Tool{Glob{cfg}.Tool(), Grep{cfg}.Tool(), Outline{cfg}.Tool(), FindSymbol{cfg}.Tool()}
 }
 
 // place is where a call searches.

@@ -31,6 +31,10 @@ func TestContract(t *testing.T) {
 		"grep": {[]string{`{"pattern":"x"}`, `{"pattern":"foo(","literal":true}`, `{"pattern":"x","path":"a.go","output_mode":"count"}`, `{"pattern":"-e"}`},
 			map[string]tool.Code{`{"pattern":""}`: tool.InvalidParameter, `{"pattern":"foo("}`: tool.InvalidParameter,
 				`{"pattern":"(?<=a)b"}`: tool.InvalidParameter, `{"pattern":"x","path":"none"}`: tool.NotFound, `{"pattern":"[z-a]"}`: tool.InvalidParameter}},
+		"outline": {[]string{`{"path":"a.go"}`, `{}`, `{"path":"sub","depth":2,"limit":1}`},
+			map[string]tool.Code{`{"path":"none.go"}`: tool.NotFound, `{"path":"plain.txt"}`: tool.InvalidParameter}},
+		"find_symbol": {[]string{`{"name":"main"}`, `{"name":"A::b","path":"a.go","match":"prefix","kind":"Function"}`},
+			map[string]tool.Code{`{"name":" "}`: tool.InvalidParameter, `{"name":"x","path":"none"}`: tool.NotFound}},
 	}
 	tools := Tools(search.Config{})
 	for _, tl := range tools {
@@ -40,7 +44,7 @@ func TestContract(t *testing.T) {
 			if !ok {
 				t.Fatal("no calls for this tool")
 			}
-			w := newWorld(t, map[string]string{"a.go": "package a\n", "sub/b.go": "package b\n"}, option{})
+			w := newWorld(t, map[string]string{"a.go": "package a\n", "sub/b.go": "package b\n", "plain.txt": ""}, option{})
 			tooltest.Run(t, tl, tooltest.World{Host: w.host, Dir: w.dir, Good: c.good, Bad: c.bad})
 		})
 	}
