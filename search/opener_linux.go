@@ -2,8 +2,12 @@ package search
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tackle-dev/tackle/host"
 )
 
 // openerFS reads directories that a host opened.
@@ -16,6 +20,9 @@ type rawHost struct {
 
 func (r *rawHost) Root(ctx context.Context, path string) (Dir, error) {
 	f, err := r.opener.OpenDir(ctx, path)
+	if errors.Is(err, host.ErrNotDir) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotDir}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package local
 
 import (
@@ -5,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/tackle-dev/tackle/host"
@@ -13,9 +14,6 @@ import (
 
 // A directory is opened as it was resolved: no link, no file, nothing that is not there.
 func TestOpenDir(t *testing.T) {
-	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
-		t.Skip("raw directories are read on Linux and macOS only")
-	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
