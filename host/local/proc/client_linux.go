@@ -51,7 +51,7 @@ func startKeeper(ctx context.Context, argv []string, kind string) (*client, erro
 	defer theirs.Close()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = []string{keeperVariable + "=" + kind, "GOMAXPROCS=2", "PATH=" + defaultPath}
-	cmd.Dir = "/"; cmd.Stderr, _ = os.OpenFile("/tmp/keeper.err", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0600)
+	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{theirs} // descriptor 3
 	cmd.SysProcAttr = keeperAttributes(kind)
 	if err := cmd.Start(); err != nil {
