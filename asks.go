@@ -32,7 +32,7 @@ type asker struct{ box *Box }
 
 // Answer is described at toolbox.Answerer.
 func (a asker) Answer(ctx context.Context, asked toolbox.Asked) (tool.Decision, error) {
-	return a.box.asks.Ask(ctx, ask.Question{Request: asked.GateRequest, Policy: asked.Policy, Hunks: asked.Hunks, Faces: a.box.cfg.Faces})
+	return a.box.asks.Ask(ctx, ask.Question{Request: asked.GateRequest, Policy: asked.Policy, Hunks: asked.Hunks, Faces: a.box.faces})
 }
 
 // journal writes asks and answers into the ledger. What it writes is masked.

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/artifact"
@@ -96,6 +97,8 @@ type Box struct {
 	artifacts *artifact.Store
 	snapshot  snapshot
 	loading   config.Options // how the configuration was read
+	faces     []ask.Face
+	notes     []string
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -205,6 +208,12 @@ func (b *Box) assemble() error {
 		return err
 	}
 	b.asks = b.newAsks()
+	set, hookFiles, err := b.loadHooks()
+	if err != nil {
+		return err
+	}
+	hooks := b.newHooks(set)
+	b.faces = append(slices.Clone(cfg.Faces), hooks.Face())
 	var answerer toolbox.Answerer = asker{b}
 	if cfg.Approve != permission.Nobody {
 		answerer = settle(cfg.Approve)
@@ -213,8 +222,8 @@ func (b *Box) assemble() error {
 	for name, t := range m.Tools {
 		overrides[name] = toolbox.Override{Name: t.Name, Description: t.Description}
 	}
-	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: b.policy, Answerer: answerer, Recorder: b.log, Sessions: b.log,
-		Artifacts: spool{b.artifacts}, Hooks: cfg.Hooks, Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
+	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: hooks.Gate(b.policy), Answerer: answerer, Recorder: b.log, Sessions: b.log,
+		Artifacts: spool{b.artifacts}, Hooks: append(slices.Clone(cfg.Hooks), hookFiles, hooks), Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
 		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log})
 	if err != nil {
 		return err
@@ -261,13 +270,20 @@ func (b *Box) Dir() string { return b.cfg.Dir }
 // Settings returns the merged configuration with the origin of each value.
 func (b *Box) Settings() config.Merged { return b.merged }
 
-// TrustProject trusts the project's configuration file as it is now: from then on its rules may also allow. It returns
-// the path of the file. Boxes that are open keep what they began with.
+// TrustProject trusts the project's configuration file as it is now, so that its rules may also allow, and its hooks, so
+// that they run. It returns the path of a file. Boxes that are open keep what they began with.
 func (b *Box) TrustProject() (string, error) {
+	path, err := b.trustHooks()
+	if err != nil {
+		return path, err
+	}
 	for _, f := range b.merged.Files {
 		if f.Key != "" {
 			return f.Path, b.trust().Add(f.Key, f.Path)
 		}
 	}
-	return "", errors.New("no configuration file of a project was found here")
+	if path == "" {
+		return "", errors.New("no configuration file of a project was found here")
+	}
+	return path, nil
 }

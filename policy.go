@@ -69,6 +69,7 @@ func (p *policy) options(m config.Merged) permission.Options {
 	for _, f := range m.Files {
 		facts.Config = append(facts.Config, f.Path)
 	}
+	facts.Config = append(facts.Config, b.hookPaths()...)
 	layers := m.Layers
 	if len(b.cfg.Rules) > 0 {
 		layers = append(layers[:len(layers):len(layers)], permission.Layer{Name: "program", Rules: b.cfg.Rules})

@@ -108,19 +108,26 @@ func (b *Box) prepare(p *Planned) (schema.Prepared, error) {
 	return own, err
 }
 
-// Canonical returns what a request means: the default name of its tool, and its arguments as the tool would get them, after
-// repair. ok is false for a call that goes no further than that: an unknown tool, or arguments that do not validate.
-func (b *Box) Canonical(req Request) (name string, args json.RawMessage, ok bool) {
+// Meaning is what a request means, apart from how it is written.
+type Meaning struct {
+	Tool       string          // default name
+	Permission string          // that it asks under
+	Args       json.RawMessage // after repair, as the tool would get them
+}
+
+// Canonical returns what a request means. ok is false for a call that goes no further than that: an unknown tool, or
+// arguments that do not validate.
+func (b *Box) Canonical(req Request) (m Meaning, ok bool) {
 	if req.Mode == "" {
 		req.Mode = b.env.Load().Mode
 	}
 	p := &Planned{Request: req}
 	if p.entry = b.lookup(&req); p.entry == nil {
-		return "", nil, false
+		return m, false
 	}
 	prepared, err := b.prepare(p)
 	if err != nil || len(prepared.Problems) > 0 {
-		return "", nil, false
+		return m, false
 	}
-	return p.entry.base, prepared.Args, true
+	return Meaning{p.entry.base, p.entry.def.Permission, prepared.Args}, true
 }

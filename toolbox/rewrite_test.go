@@ -104,14 +104,14 @@ func TestP3_BadRewrite(t *testing.T) {
 func TestCanonical(t *testing.T) {
 	b := newBox(t, Config{Overrides: map[string]Override{"echo": {Name: "say"}}, Aliases: map[string]string{"old": "say"}}, echo(tool.Spec{}, nil))
 	for _, name := range []string{"say", "old"} {
-		got, args, ok := b.Canonical(Request{Tool: name, Args: json.RawMessage(`"{\"text\": \"a\", \"times\": \"2\"}"`)})
-		if got != "echo" || !ok || !json.Valid(args) || strings.Contains(string(args), `"2"`) {
-			t.Errorf("%s: %s %s %t", name, got, args, ok)
+		m, ok := b.Canonical(Request{Tool: name, Args: json.RawMessage(`"{\"text\": \"a\", \"times\": \"2\"}"`)})
+		if m.Tool != "echo" || m.Permission != "echo" || !ok || !json.Valid(m.Args) || strings.Contains(string(m.Args), `"2"`) {
+			t.Errorf("%s: %+v %t", name, m, ok)
 		}
 	}
 	for _, req := range []Request{{Tool: "nothing"}, {Tool: "say", Args: json.RawMessage(`{`)}, {Tool: "say", Args: json.RawMessage(`{"text": 7, "x": 1}`)}} {
-		if name, _, ok := b.Canonical(req); ok {
-			t.Errorf("%s: %s", req.Args, name)
+		if m, ok := b.Canonical(req); ok {
+			t.Errorf("%s: %+v", req.Args, m)
 		}
 	}
 }
