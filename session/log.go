@@ -169,7 +169,7 @@ func (l *Log) append(ctx context.Context, batch ...*pending) error {
 // entryOf returns what the ledger keeps of a record: names and digests, no contents. A call that only read, or was
 // refused, has one entry; any other has one for the decision before it ran and one for what ran.
 func entryOf(rec *Record) ledger.Entry {
-	e := ledger.Entry{Kind: ledger.Ran, At: rec.At, Session: rec.Session, Call: rec.Call, Tool: rec.Tool, Point: 1}
+	e := ledger.Entry{Kind: ledger.Ran, At: rec.At, Session: rec.Session, Call: rec.Call, Tool: rec.Tool, Point: max(rec.Point, 1)}
 	if d := rec.Decision; d != nil {
 		e.Decision, e.By, e.Reason, e.Shown = d.Verdict.String(), d.By, d.Reason, d.Shown
 	}
@@ -198,7 +198,9 @@ func entryOf(rec *Record) ledger.Entry {
 	}
 	if tx := o.Meta.Transaction; len(tx) > 0 {
 		e.Tx = strings.Join(tx, " ")
-		e.Files = filesOf(rec.Intent.Changes)
+		for _, set := range rec.Committed {
+			e.Files = append(e.Files, filesOf(set)...)
+		}
 	}
 	return e
 }
@@ -243,7 +245,11 @@ func eventOf(rec *Record) (store.Event, error) {
 	if err != nil {
 		return store.Event{}, fmt.Errorf("record of call %s: %w", rec.Call, err)
 	}
-	return store.Event{Session: rec.Session, At: rec.At, Kind: eventKind, Key: rec.Call + "/" + string(rec.Phase), Body: body}, nil
+	key := rec.Call + "/" + string(rec.Phase)
+	if rec.Point > 1 {
+		key += fmt.Sprintf("/%d", rec.Point)
+	}
+	return store.Event{Session: rec.Session, At: rec.At, Kind: eventKind, Key: key, Body: body}, nil
 }
 
 // Calls returns the records of a session, oldest first.

@@ -42,9 +42,13 @@ type Record struct {
 	Intent  *tool.Intent    `json:"intent,omitempty"`
 	// Decision is what let the call run or refused it; nil for a call that failed before it was decided.
 	Decision *tool.Decision `json:"decision,omitempty"`
-	Result   *Outcome       `json:"result,omitempty"` // End only
-	Marks    []Mark         `json:"marks,omitempty"`  // changes of the read-state, in order
-	At       time.Time      `json:"at"`
+	// Point is the gate point that a Start speaks of; 0 means the first. Intent and Decision are then those of the second.
+	Point int `json:"point,omitempty"`
+	// Committed are the changesets that were carried out. The ledger keeps their digests.
+	Committed []*change.Set `json:"-"`
+	Result    *Outcome      `json:"result,omitempty"` // End only
+	Marks     []Mark        `json:"marks,omitempty"`  // changes of the read-state, in order
+	At        time.Time     `json:"at"`
 	// Light says that the call only read and was allowed: the record may be stored a little later.
 	Light bool `json:"-"`
 }

@@ -87,12 +87,15 @@ func TestP11_Ledger(t *testing.T) {
 	write.Intent = &tool.Intent{Effects: []tool.Effect{tool.Write}, Changes: &change.Set{Ops: []change.Op{change.Create("/w/n", []byte("n"), 0o644)}}}
 	end := *write
 	end.Phase, end.Result = End, &Outcome{Meta: tool.Meta{Transaction: []string{"t1"}}}
+	end.Committed = []*change.Set{write.Intent.Changes, {Ops: []change.Op{change.Create("/w/m", []byte("m"), 0o644)}}} // the second was made by running
+	second := *write
+	second.Point = 2
 	denied := record("c3")
 	denied.Decision = &tool.Decision{Verdict: tool.Deny, By: "rule user:3"}
 	denied.Result = &Outcome{Denied: true, Err: tool.Errorf(tool.PermissionDenied, "no")}
 	broken := record("c4")
 	broken.Raw = json.RawMessage(`{"path":`)
-	for _, r := range []*Record{record("c1"), write, &end, denied, broken} {
+	for _, r := range []*Record{record("c1"), write, &second, &end, denied, broken} {
 		if err := l.Record(t.Context(), r); err != nil {
 			t.Fatalf("%s: %v", r.Call, err)
 		}
@@ -117,7 +120,7 @@ func TestP11_Ledger(t *testing.T) {
 		call, decision, outcome string
 		kind                    ledger.Kind
 	}{
-		{"c1", "allow", "ok", ledger.Ran}, {"c2", "allow", "", ledger.Decision}, {"c2", "allow", "ok", ledger.Ran},
+		{"c1", "allow", "ok", ledger.Ran}, {"c2", "allow", "", ledger.Decision}, {"c2", "allow", "", ledger.Decision}, {"c2", "allow", "ok", ledger.Ran},
 		{"c3", "deny", "PERMISSION_DENIED", ledger.Decision}, {"c4", "allow", "ok", ledger.Ran},
 	}
 	if len(entries) != len(want) {
@@ -129,8 +132,11 @@ func TestP11_Ledger(t *testing.T) {
 			t.Errorf("entry %d: %+v, want %+v", i, e, w)
 		}
 	}
-	if f := entries[2].Files; len(f) != 1 || f[0].Path != "/w/n" || f[0].After != change.Sum([]byte("n")).String() || entries[2].Tx != "t1" {
-		t.Errorf("files %+v, tx %q", f, entries[2].Tx)
+	if f := entries[3].Files; len(f) != 2 || f[0].Path != "/w/n" || f[0].After != change.Sum([]byte("n")).String() || f[1].Path != "/w/m" || entries[3].Tx != "t1" {
+		t.Errorf("files %+v, tx %q", f, entries[3].Tx)
+	}
+	if entries[1].Point != 1 || entries[2].Point != 2 {
+		t.Errorf("gate points %d and %d", entries[1].Point, entries[2].Point)
 	}
 }
 

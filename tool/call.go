@@ -30,7 +30,8 @@ type Call struct {
 	Options   Options // of the session
 
 	// Screen, where a gate can judge single targets, returns the function that does. Listings and searches use Visible.
-	Screen func() func(Target) Verdict
+	// ScreenRead is the same for reading files, with the permission [ReadPermission].
+	Screen, ScreenRead func() func(Target) Verdict
 
 	// Hunks are the 1-based numbers of the edits or patch hunks that may be planned; nil means all. Denied maps the
 	// others to the words of the person who denied them (P9).
@@ -66,6 +67,15 @@ func (c *Call) Visible() func(p host.Path) bool {
 	}
 	judge := c.Screen()
 	return func(p host.Path) bool { return judge(PathTo(p, Read)) == Allow }
+}
+
+// Reading returns what policy says to reading the file at a path, whatever the tool is for. Where that is not allow,
+// nothing of the content may be told before the gate has decided about reading it, not even by an error of planning.
+func (c *Call) Reading(p host.Path) Verdict {
+	if c.ScreenRead == nil {
+		return Allow
+	}
+	return c.ScreenRead()(PathTo(p, Read))
 }
 
 // Resolve resolves a path argument against the call's working directory.

@@ -1,21 +1,26 @@
 package tool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/internal/clip"
 )
 
 // PathError turns a host's error about a path argument into an *Error that says what to do next. given is the path as
-// the model wrote it. Errors that no model can act on stay as they are.
+// the model wrote it. Errors that no model can act on stay as they are, and so does the end of a context: it is the
+// call's, not the path's.
 func PathError(parameter, given string, err error) error {
 	var te *Error
-	if err == nil || errors.As(err, &te) || IsFault(err) {
+	var denied *Denial
+	if err == nil || errors.As(err, &te) || errors.As(err, &denied) || IsFault(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	e := &Error{Parameter: parameter, Err: err}
+	given = clip.Middle(given, quoted)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.Code, e.Message = NotFound, fmt.Sprintf("%q does not exist.", given)
@@ -25,6 +30,9 @@ func PathError(parameter, given string, err error) error {
 		e.Hint = "List it with list_dir."
 	case errors.Is(err, host.ErrNotDir):
 		e.Code, e.Message, e.Expected = InvalidParameter, fmt.Sprintf("%q, or a parent of it, is not a directory.", given), "the path of a directory"
+	case errors.Is(err, host.ErrNotEmpty):
+		e.Code, e.Message, e.Retry = Stale, fmt.Sprintf("%q is not empty: something was put there meanwhile; nothing was changed.", given), true
+		e.Hint = "Look at it with list_dir, then repeat the call."
 	case errors.Is(err, host.ErrSpecial):
 		e.Code, e.Message, e.Expected = InvalidParameter, fmt.Sprintf("%q is a device, socket or FIFO and is never opened.", given), "a regular file"
 	case errors.Is(err, host.ErrInvalidPath):
@@ -40,11 +48,16 @@ func PathError(parameter, given string, err error) error {
 		e.Hint = "Read it again, then repeat the call."
 	case errors.Is(err, host.ErrUnsupported):
 		e.Code, e.Message = OperationNotAllowed, fmt.Sprintf("%q: %v.", given, cause(err))
+		e.Hint = "Retrying will not help; take another way."
 	default:
 		e.Code, e.Message = OperationFailed, fmt.Sprintf("%q: %v.", given, cause(err))
+		e.Hint = "Look at the path with list_dir. If nothing is wrong there, report the failure."
 	}
 	return e
 }
+
+// quoted is how many characters of a path an error quotes.
+const quoted = 300
 
 func cause(err error) error {
 	var pe *host.PathError

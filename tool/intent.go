@@ -25,6 +25,12 @@ const (
 	Spawn    Effect = "spawn"    // start a child agent
 )
 
+// Permissions that more than one tool needs: to read the content of files, and to change files in whatever way (P2).
+const (
+	ReadPermission = "read_file"
+	EditPermission = "edit"
+)
+
 // Target is one thing that a call would touch, resolved.
 type Target struct {
 	Kind   TargetKind `json:"kind"`
@@ -62,6 +68,8 @@ type Intent struct {
 	Engines    []string        `json:"engines,omitempty"`
 	Changes    *change.Set     `json:"-"`               // the exact bytes, where they are known
 	Hunks      int             `json:"hunks,omitempty"` // edits or patch hunks that can be approved one by one (P9)
+	// Alone says that the plan depends on more than its targets, such as what was committed last: the call runs by itself.
+	Alone bool `json:"alone,omitempty"`
 	// Note is kept with the transaction of the changes, beside tool, session and call.
 	Note map[string]string `json:"note,omitempty"`
 	// Fingerprint binds an approval to arguments, targets and the hashes of what is replaced and of what replaces it.

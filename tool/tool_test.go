@@ -125,11 +125,21 @@ func TestPathErrors(t *testing.T) {
 	}{
 		{fs.ErrNotExist, NotFound}, {fs.ErrPermission, Forbidden}, {host.ErrIsDir, InvalidParameter}, {host.ErrNotDir, InvalidParameter},
 		{host.ErrSpecial, InvalidParameter}, {host.ErrInvalidPath, InvalidParameter}, {host.ErrNoSpace, OperationFailed}, {host.ErrChanged, Stale},
-		{host.ErrUnsupported, OperationNotAllowed}, {errors.New("odd"), OperationFailed},
+		{host.ErrUnsupported, OperationNotAllowed}, {host.ErrNotEmpty, Stale}, {errors.New("odd"), OperationFailed},
 	} {
 		var e *Error
 		if err := PathError("path", "x/y", &host.PathError{Op: "open", Path: "/w/x/y", Err: tt.err}); !errors.As(err, &e) || e.Code != tt.code || !strings.Contains(e.Message, `"x/y"`) {
 			t.Errorf("%v: %v", tt.err, err)
+		} else if e.Hint == "" && e.Expected == "" {
+			t.Errorf("%v does not say what to do next", tt.err)
+		}
+		if err := PathError("path", strings.Repeat("x", 1<<20), tt.err); len(err.Error()) > 2000 {
+			t.Errorf("%v: %d bytes", tt.err, len(err.Error()))
+		}
+	}
+	for _, err := range []error{context.Canceled, context.DeadlineExceeded, &Denial{Message: "no"}} {
+		if got := PathError("path", "x", &host.PathError{Op: "open", Path: "/x", Err: err}); !errors.Is(got, err) || errors.As(got, new(*Error)) {
+			t.Errorf("%v became %v", err, got)
 		}
 	}
 	if err := PathError("path", "x", Fault(errors.New("broken"))); !IsFault(err) {

@@ -2,9 +2,11 @@ package toolbox
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 
+	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/tool"
 )
 
@@ -34,7 +36,7 @@ func (b *Box) CallAll(ctx context.Context, reqs []Request) ([]tool.Result, error
 		running := unfinished(jobs[:i]) // before planning: what ends meanwhile may have changed what the plan saw
 		p, err := b.Plan(ctx, reqs[i])
 		if err == nil {
-			j.footprint = footprintOf(p)
+			j.footprint = b.footprintOf(ctx, p)
 			for _, earlier := range running {
 				if conflict(earlier.footprint, j.footprint) {
 					j.after = append(j.after, earlier)
@@ -53,11 +55,13 @@ func (b *Box) CallAll(ctx context.Context, reqs []Request) ([]tool.Result, error
 			}
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if len(j.after) == 0 {
-				results[i], faults[i] = b.finish(ctx, p)
-				return
+			if len(j.after) > 0 {
+				if err := b.again(ctx, p); err != nil {
+					results[i], faults[i] = b.fault(ctx, p, err)
+					return
+				}
 			}
-			results[i], faults[i] = b.Call(ctx, p.Request)
+			results[i], faults[i] = b.finish(ctx, p)
 		})
 	}
 	wg.Wait()
@@ -67,6 +71,15 @@ func (b *Box) CallAll(ctx context.Context, reqs []Request) ([]tool.Result, error
 		}
 	}
 	return results, nil
+}
+
+// again plans a call that waited once more. Its hooks have spoken already.
+func (b *Box) again(ctx context.Context, p *Planned) error {
+	p.started = b.cfg.Clock()
+	if p.Call == nil { // refused before it could be planned
+		return nil
+	}
+	return b.plan(ctx, p)
 }
 
 // job is one call of a batch.
@@ -90,15 +103,15 @@ func unfinished(jobs []*job) []*job {
 
 // footprint is what a call touches, as far as scheduling cares.
 type footprint struct {
-	unknown   bool // not planned
+	unknown   bool // not planned, or a command: it may read anything
 	exclusive bool
 	reads     []string
 	writes    []string
 }
 
-func (f *footprint) mutates() bool { return f.unknown || f.exclusive || len(f.writes) > 0 }
+func (f *footprint) mutates() bool { return f.exclusive || len(f.writes) > 0 }
 
-func footprintOf(p *Planned) footprint {
+func (b *Box) footprintOf(ctx context.Context, p *Planned) footprint {
 	switch {
 	case p.Call == nil: // refused before planning: no order of calls changes that
 		return footprint{}
@@ -106,12 +119,15 @@ func footprintOf(p *Planned) footprint {
 		return footprint{unknown: true, exclusive: !p.entry.def.Annotations.ReadOnly}
 	}
 	in := &p.Action.Intent
-	f := footprint{exclusive: in.Has(tool.Execute) && !p.entry.def.Annotations.ReadOnly}
+	f := footprint{exclusive: in.Alone || in.Has(tool.Execute) && !p.entry.def.Annotations.ReadOnly}
 	for _, t := range in.Targets {
+		if t.Kind == tool.CommandTarget {
+			f.unknown = true
+		}
 		if t.Kind != tool.PathTarget {
 			continue
 		}
-		paths := []string{t.Value}
+		paths := append([]string{t.Value}, b.otherNames(ctx, t.Value)...)
 		if t.Path != nil && t.Path.Abs != t.Value {
 			paths = append(paths, t.Path.Abs)
 		}
@@ -129,6 +145,18 @@ func footprintOf(p *Planned) footprint {
 		f.exclusive = true
 	}
 	return f
+}
+
+// otherNames returns a name that all hard links of a file share.
+func (b *Box) otherNames(ctx context.Context, path string) []string {
+	if b.cfg.Host == nil {
+		return nil
+	}
+	info, err := b.cfg.Host.Stat(ctx, path)
+	if err != nil || info.Type != change.File || info.Links < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("inode %d/%d", info.Dev, info.Ino)}
 }
 
 // conflict reports whether two calls must keep their order.

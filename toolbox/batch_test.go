@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"sort"
 	"strings"
 	"sync"
@@ -195,5 +197,59 @@ func TestT11_ReadsTogetherExclusiveAlone(t *testing.T) {
 				t.Errorf("%s: peak %d in %v, want %d in %v", tt.op, d.peak, took, tt.peak, tt.took)
 			}
 		})
+	}
+}
+
+// T11: a call that waited is planned again with the arguments that its hooks made, once.
+func TestT11_HooksOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{files: map[string]string{"/w/a": "x"}}
+		b := newBox(t, Config{Gate: allowAll, Hooks: []Hook{hookFuncs{before: func(r *Request) error {
+			r.Args = json.RawMessage(strings.Replace(string(r.Args), `"text":"`, `"text":"h`, 1))
+			return nil
+		}}}}, d.tool())
+		var reqs []Request
+		for range 3 {
+			reqs = append(reqs, Request{Tool: "disk", Args: json.RawMessage(`{"op":"append","path":"/w/a","text":"y","wait":10}`)})
+		}
+		res, err := b.CallAll(t.Context(), reqs)
+		if err != nil || d.files["/w/a"] != "xhyhyhy" || res[2].Text() != "xhyhyhy" {
+			t.Errorf("%v %q", err, d.files["/w/a"])
+		}
+		if took := res[2].Meta.Duration; took != 10*time.Millisecond {
+			t.Errorf("waiting counts as running: %v", took)
+		}
+	})
+}
+
+// T11: what two calls share is found also where no path of the one is a path of the other: names of one inode, commands
+// that only read, and calls whose plan depends on more than their targets.
+func TestT11_HiddenOverlaps(t *testing.T) {
+	s := newShelf(t, Config{Gate: allowAll}, map[string]string{"a": "one"})
+	if err := os.Link(filepath.Join(s.dir, "a"), filepath.Join(s.dir, "b")); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string, e tool.Effect) footprint {
+		return s.box.footprintOf(t.Context(), &Planned{Call: &tool.Call{}, entry: &entry{}, Action: tool.Action{Intent: tool.Intent{Effects: []tool.Effect{e},
+			Targets: []tool.Target{tool.PathTo(host.Path{Abs: filepath.Join(s.dir, name), Real: filepath.Join(s.dir, name)}, e)}}}})
+	}
+	command := s.box.footprintOf(t.Context(), &Planned{Call: &tool.Call{}, entry: &entry{}, Action: tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read},
+		Targets: []tool.Target{{Kind: tool.CommandTarget, Effect: tool.Read, Value: "cat a"}}}}})
+	alone := s.box.footprintOf(t.Context(), &Planned{Call: &tool.Call{}, entry: &entry{}, Action: tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read}, Alone: true}}})
+	for _, tt := range []struct {
+		name string
+		a, b footprint
+		want bool
+	}{
+		{"hard links", at("a", tool.Write), at("b", tool.Read), true},
+		{"reads of hard links", at("a", tool.Read), at("b", tool.Read), false},
+		{"a command that reads, and a write", command, at("a", tool.Write), true},
+		{"a command that reads, and a read", command, at("a", tool.Read), false},
+		{"two commands that read", command, command, false},
+		{"alone", alone, at("a", tool.Read), true},
+	} {
+		if got := conflict(tt.a, tt.b); got != tt.want || conflict(tt.b, tt.a) != got {
+			t.Errorf("%s: %v", tt.name, got)
+		}
 	}
 }

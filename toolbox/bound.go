@@ -15,7 +15,7 @@ import (
 // face's (O2).
 func (b *Box) bounds(p *Planned) tool.Bounds {
 	limits := b.cfg.Bounds
-	if p.entry.def.Bounds != (tool.Bounds{}) {
+	if p.entry != nil && p.entry.def.Bounds != (tool.Bounds{}) {
 		limits = p.entry.def.Bounds
 	}
 	if p.Request.Bounds != (tool.Bounds{}) {
@@ -24,18 +24,29 @@ func (b *Box) bounds(p *Planned) tool.Bounds {
 	return limits
 }
 
+// noticeBytes is about what the notice behind a cut takes. A face that cuts by itself must not cut the notice off.
+const noticeBytes = 400
+
 // bound cuts the text of a result to the limit, once (O1). The whole text becomes an artifact, and the notice behind
 // the preview says what was cut and which call shows the rest. Parts that are no text are not touched.
 func (b *Box) bound(ctx context.Context, p *Planned, res *tool.Result) {
-	if res.Bounded || p.entry == nil || p.Call == nil {
+	if res.Bounded {
 		return
 	}
-	limits := b.bounds(p)
+	limits := b.bounds(p).Resolve()
 	text := content.JoinText(res.Parts)
 	if limits.Fits(text) {
 		return
 	}
+	if face := p.Request.Bounds.Resolve().Bytes; p.Request.Bounds != (tool.Bounds{}) && limits.Bytes == face && face > 0 {
+		limits.Bytes -= min(noticeBytes, face/2)
+	}
 	cut := clip.Text(text, limits, clip.Head)
+	if res.Err != nil { // programs read it from there
+		e := *res.Err
+		e.Message = clip.Text(e.Message, limits, clip.Head).Text()
+		res.Err = &e
+	}
 	res.Meta.Truncated = true
 	notice := fmt.Sprintf("[Output cut: the first %d of %d lines (%d of %d bytes) are shown.", cut.Cut.Lines.Kept, cut.Cut.Lines.Total, cut.Cut.Bytes.Kept, cut.Cut.Bytes.Total)
 	notice += b.spool(ctx, p, res, text, cut.Cut.Lines.Kept) + "]"
@@ -50,13 +61,17 @@ func (b *Box) spool(ctx context.Context, p *Planned, res *tool.Result, text stri
 		return " This toolbox keeps no artifacts, so the rest is gone; narrow the call."
 	}
 	whole := b.redact.Load().text(text)
-	id, err := b.cfg.Artifacts.Put(context.WithoutCancel(ctx), p.Request.Session, p.entry.def.Name+" output", "text/plain", strings.NewReader(whole))
+	name := "call"
+	if p.entry != nil {
+		name = p.entry.def.Name
+	}
+	id, err := b.cfg.Artifacts.Put(context.WithoutCancel(ctx), p.Request.Session, name+" output", "text/plain", strings.NewReader(whole))
 	if err != nil {
 		b.cfg.Log.ErrorContext(ctx, "artifact not stored", "call", p.Request.ID, "err", err)
 		return fmt.Sprintf(" The rest could not be kept (%v); narrow the call.", err)
 	}
 	res.Meta.Artifact = id
-	if p.Call.Options.Spawns {
+	if b.cfg.Options.Spawns || p.Request.Options.Spawns {
 		return fmt.Sprintf(" The whole output is artifact:%s; let a subagent search it, so that it does not fill this conversation.", id)
 	}
 	return fmt.Sprintf(" The whole output is artifact:%s; search it with the artifact tool, or read on with read_file path=artifact:%s offset=%d.", id, id, shown+1)

@@ -91,7 +91,7 @@ func (b *Box) Figures() []Figures {
 	defer b.mu.RUnlock()
 	out := make([]Figures, 0, len(b.entries))
 	for _, e := range b.entries {
-		f := &e.figures
+		f := e.figures
 		out = append(out, Figures{Tool: e.def.Name, Version: e.def.Version, Author: e.def.Author,
 			Calls: f.calls.Load(), Failures: f.failures.Load(), Denied: f.denied.Load(), BytesIn: f.in.Load(), BytesOut: f.out.Load(),
 			P50: f.quantile(.5), P90: f.quantile(.9), P99: f.quantile(.99)})

@@ -113,23 +113,25 @@ func (b *Box) Absence(name string, v View) string {
 	return b.absence(e, v, b.env.Load())
 }
 
-// find looks a tool up by name or alias. The tool of the mode wins; system tools count only for the platform.
+// find looks a tool up by name, or else by alias. The tool of the mode wins; those of other modes, and system tools, count
+// only for the platform.
 func (b *Box) find(name, mode string, platform bool) *entry {
+	names := []string{name}
 	if to, ok := b.cfg.Aliases[name]; ok {
-		name = to
+		names = append(names, to)
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	var other *entry
-	for _, e := range b.entries {
-		if e.def.Name != name {
-			continue
-		}
-		if e.inMode(mode) {
-			return e
-		}
-		if platform {
-			other = e
+	for _, n := range names {
+		for _, e := range b.entries {
+			switch {
+			case e.def.Name != n:
+			case e.inMode(mode):
+				return e
+			case platform && other == nil:
+				other = e
+			}
 		}
 	}
 	return other

@@ -62,6 +62,57 @@ func TestT8_Registration(t *testing.T) {
 	}
 }
 
+// T8: one tool may take the place of several of its name; none of them stays behind, and what they did is still counted.
+func TestT8_ReplaceSeveral(t *testing.T) {
+	b := newBox(t, Config{})
+	for _, r := range []struct{ name, mode string }{{"edit", "code"}, {"last", "code"}, {"edit", "dev"}, {"last", "dev"}} {
+		if err := b.Register(named(r.name), r.mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call(t, b, "edit", `{"text":"x"}`)
+	if err := b.Replace(echo(tool.Spec{Name: "edit", Title: "new"}, nil), "code", "dev"); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"code", "dev"} {
+		defs := b.Tools(View{Mode: mode})
+		if len(defs) != 2 || defs[0].Name != "edit" || defs[0].Title != "new" || defs[1].Name != "last" {
+			t.Errorf("%s: %v", mode, b.Names(View{Mode: mode}))
+		}
+	}
+	b = newBox(t, Config{})
+	if err := b.Register(named("edit"), "code", "dev"); err != nil {
+		t.Fatal(err)
+	}
+	call(t, b, "edit", `{"text":"x"}`)
+	if err := b.Replace(named("edit"), "dev"); err != nil {
+		t.Fatal(err)
+	}
+	calls := int64(0)
+	for _, f := range b.Figures() {
+		calls += f.Calls
+	}
+	if calls != 1 {
+		t.Errorf("%d calls counted after half of the tool was replaced", calls)
+	}
+}
+
+// T15: an alias stands in only where no tool has its name.
+func TestT15_AliasIsNoDisguise(t *testing.T) {
+	b := newBox(t, Config{Aliases: map[string]string{"apply": "other"}})
+	for name, mode := range map[string]string{"apply": "dev", "other": "code"} {
+		if err := b.Register(echo(tool.Spec{Name: name, Title: name + " itself"}, nil), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for mode, want := range map[string]string{"dev": "apply itself", "code": "other itself"} {
+		if d, _ := b.Definition("apply", mode); d.Title != want {
+			res, err := b.Call(t.Context(), Request{Tool: "apply", Mode: mode, Args: json.RawMessage(`{"text":"x"}`)})
+			t.Errorf("%s: %q, want %q (%v %s)", mode, d.Title, want, err, res.Text())
+		}
+	}
+}
+
 // T8: a bad definition is found at registration, with the provider that would refuse it (T14).
 func TestT14_BadDefinitions(t *testing.T) {
 	type loose struct {

@@ -17,7 +17,18 @@ func (b *Box) announce(ctx context.Context, p *Planned, d tool.Decision) error {
 	}
 	rec := b.recordOf(p, session.Start)
 	rec.Decision = &d
-	return b.put(ctx, rec)
+	return b.put(context.WithoutCancel(ctx), rec)
+}
+
+// announceSecond records the decision at the second gate point, before anything of it happens.
+func (b *Box) announceSecond(ctx context.Context, p *Planned, in *tool.Intent, d tool.Decision) error {
+	if b.cfg.Recorder == nil {
+		return nil
+	}
+	in.Seal()
+	rec := b.recordOf(p, session.Start)
+	rec.Point, rec.Intent, rec.Decision = 2, in, &d
+	return b.put(context.WithoutCancel(ctx), rec)
 }
 
 // record stores the end of a call.
@@ -37,6 +48,7 @@ func (b *Box) record(ctx context.Context, p *Planned, res *tool.Result) error {
 			rec.Decision.Fingerprint = rec.Intent.Fingerprint
 		}
 	}
+	rec.Committed = p.committed
 	if p.marks != nil {
 		rec.Marks = p.marks.taken()
 	}
@@ -46,7 +58,7 @@ func (b *Box) record(ctx context.Context, p *Planned, res *tool.Result) error {
 func (b *Box) recordOf(p *Planned, phase session.Phase) *session.Record {
 	req := &p.Request
 	rec := &session.Record{Phase: phase, Call: req.ID, Tool: req.Tool, Session: req.Session, Message: req.Message,
-		Mode: req.Mode, Model: req.Model, Dir: req.Dir, Raw: req.Args, Args: p.Args, At: b.cfg.Clock()}
+		Mode: req.Mode, Model: req.Model, Dir: req.Dir, Raw: p.raw, Args: p.Args, At: b.cfg.Clock()}
 	if p.Action.Run != nil {
 		rec.Intent = &p.Action.Intent
 	}

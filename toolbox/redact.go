@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/session"
@@ -15,80 +18,212 @@ const mask = "[secret]"
 
 // redactor masks the secrets of the environment in everything that leaves a call (T9).
 type redactor struct {
-	secrets  []string
+	forms    []string // of the secrets: plain and as JSON writes them, the longest first
 	replacer *strings.Replacer
 }
 
 func newRedactor(secrets []string) *redactor {
 	r := &redactor{}
-	var pairs []string
+	add := func(form string) {
+		if !slices.Contains(r.forms, form) {
+			r.forms = append(r.forms, form)
+		}
+	}
 	for _, s := range secrets {
 		if len(s) < 4 { // masking very short strings would mask ordinary text
 			continue
 		}
-		r.secrets = append(r.secrets, s)
-		pairs = append(pairs, s, mask)
-		if quoted, _ := json.Marshal(s); string(quoted[1:len(quoted)-1]) != s {
-			pairs = append(pairs, string(quoted[1:len(quoted)-1]), mask)
+		add(s)
+		for _, html := range []bool{true, false} {
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(html)
+			if enc.Encode(s) == nil {
+				add(strings.TrimSuffix(b.String(), "\"\n")[1:])
+			}
 		}
+	}
+	slices.SortStableFunc(r.forms, func(a, b string) int { return len(b) - len(a) }) // one may begin with another
+	pairs := make([]string, 0, 2*len(r.forms))
+	for _, f := range r.forms {
+		pairs = append(pairs, f, mask)
 	}
 	r.replacer = strings.NewReplacer(pairs...)
 	return r
 }
 
+// idle reports that there is nothing to mask.
+func (r *redactor) idle() bool { return r == nil || len(r.forms) == 0 }
+
 func (r *redactor) text(s string) string {
-	if len(r.secrets) == 0 {
+	if r.idle() {
 		return s
 	}
 	return r.replacer.Replace(s)
 }
 
 func (r *redactor) raw(b json.RawMessage) json.RawMessage {
-	for _, s := range r.secrets {
-		if bytes.Contains(b, []byte(s)) {
+	for _, f := range r.forms {
+		if bytes.Contains(b, []byte(f)) {
 			return json.RawMessage(r.replacer.Replace(string(b)))
 		}
 	}
 	return b
 }
 
-// result masks the texts of a result in place.
+// value masks any value by way of its JSON. A value without a secret comes back as it is.
+func (r *redactor) value(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil || v == nil {
+		return v
+	}
+	if masked := r.raw(b); !bytes.Equal(masked, b) {
+		return masked
+	}
+	return v
+}
+
+// result masks a result in place.
 func (r *redactor) result(res *tool.Result) {
-	if len(r.secrets) == 0 {
+	if r.idle() {
 		return
 	}
 	for i := range res.Parts {
-		res.Parts[i].Text = r.text(res.Parts[i].Text)
+		p := &res.Parts[i]
+		p.Text, p.Name, p.URI = r.text(p.Text), r.text(p.Name), r.text(p.URI)
+		if strings.HasPrefix(p.MIME, "text/") || strings.HasSuffix(p.MIME, "json") {
+			p.Data = []byte(r.text(string(p.Data)))
+		}
 	}
 	if res.Err != nil {
-		e := *res.Err
-		e.Message, e.Expected, e.Example, e.Hint, e.Err = r.text(e.Message), r.text(e.Expected), r.text(e.Example), r.text(e.Hint), nil
-		res.Err = &e
+		res.Err = r.err(res.Err)
 	}
-	if b, err := json.Marshal(res.Data); err == nil {
-		if masked := r.raw(b); len(masked) != len(b) || !bytes.Equal(masked, b) {
-			res.Data = masked
-		}
+	if res.Denied != nil {
+		d := *res.Denied
+		d.Message, d.Decision = r.text(d.Message), *r.decision(&d.Decision)
+		res.Denied = &d
+	}
+	res.Data = r.value(res.Data)
+	m := &res.Meta
+	m.Decision, m.Diff = r.decision(m.Decision), r.text(m.Diff)
+	m.Repairs, m.Changes = slices.Clone(m.Repairs), slices.Clone(m.Changes)
+	for i := range m.Repairs {
+		m.Repairs[i] = r.text(m.Repairs[i])
+	}
+	for i := range m.Changes {
+		m.Changes[i].Path, m.Changes[i].From = r.text(m.Changes[i].Path), r.text(m.Changes[i].From)
+	}
+	m.Values = maps.Clone(m.Values)
+	for key, v := range m.Values {
+		m.Values[key] = r.value(v)
 	}
 }
 
-// record returns rec with the arguments and targets masked; the result was masked before.
+func (r *redactor) err(e *tool.Error) *tool.Error {
+	c := *e
+	c.Message, c.Expected, c.Example, c.Hint, c.Err = r.text(e.Message), r.text(e.Expected), r.text(e.Example), r.text(e.Hint), nil
+	return &c
+}
+
+func (r *redactor) decision(d *tool.Decision) *tool.Decision {
+	if d == nil {
+		return nil
+	}
+	c := *d
+	c.By, c.Reason, c.Denied = r.text(d.By), r.text(d.Reason), maps.Clone(d.Denied)
+	for n, words := range c.Denied {
+		c.Denied[n] = r.text(words)
+	}
+	return &c
+}
+
+// record returns rec with the arguments, the intent and the decision masked; the result was masked before.
 func (r *redactor) record(rec *session.Record) *session.Record {
-	if len(r.secrets) == 0 {
+	if r.idle() {
 		return rec
 	}
 	c := *rec
-	c.Raw, c.Args = r.raw(c.Raw), r.raw(c.Args)
+	c.Raw, c.Args, c.Decision = r.raw(c.Raw), r.raw(c.Args), r.decision(c.Decision)
 	if c.Intent != nil {
-		in := *c.Intent
-		in.Args = r.raw(in.Args)
-		in.Targets = append([]tool.Target(nil), in.Targets...)
-		for i := range in.Targets {
-			in.Targets[i].Value = r.text(in.Targets[i].Value)
-		}
-		c.Intent = &in
+		c.Intent = r.intent(c.Intent)
 	}
 	return &c
+}
+
+func (r *redactor) intent(in *tool.Intent) *tool.Intent {
+	c := *in
+	c.Args, c.Targets, c.MayCreate, c.Note = r.raw(in.Args), slices.Clone(in.Targets), slices.Clone(in.MayCreate), maps.Clone(in.Note)
+	for i := range c.Targets {
+		t := &c.Targets[i]
+		t.Value = r.text(t.Value)
+		if t.Path != nil {
+			p := *t.Path
+			p.Given, p.Abs, p.Real, p.Self, p.Rel = r.text(p.Given), r.text(p.Abs), r.text(p.Real), r.text(p.Self), r.text(p.Rel)
+			t.Path = &p
+		}
+	}
+	for i := range c.MayCreate {
+		c.MayCreate[i] = r.text(c.MayCreate[i])
+	}
+	for key, v := range c.Note {
+		c.Note[key] = r.text(v)
+	}
+	return &c
+}
+
+// maskedArtifacts masks what tools spool by themselves.
+type maskedArtifacts struct {
+	tool.Artifacts
+	redactor *redactor
+}
+
+// Put is described at tool.Artifacts.
+func (m maskedArtifacts) Put(ctx context.Context, session, name, mime string, r io.Reader) (string, error) {
+	return m.Artifacts.Put(ctx, session, m.redactor.text(name), mime, &maskReader{r: r, redactor: m.redactor})
+}
+
+// maskReader masks secrets in what it reads, also where one falls on a border between two reads.
+type maskReader struct {
+	r        io.Reader
+	redactor *redactor
+	raw      []byte // read and not masked yet
+	out      []byte // masked and not handed out yet
+	err      error
+}
+
+func (m *maskReader) Read(p []byte) (int, error) {
+	for len(m.out) == 0 {
+		if m.err != nil {
+			return 0, m.err
+		}
+		m.fill()
+	}
+	n := copy(p, m.out)
+	m.out = m.out[n:]
+	return n, nil
+}
+
+func (m *maskReader) fill() {
+	const chunk = 64 << 10
+	start := len(m.raw)
+	m.raw = append(m.raw, make([]byte, chunk)...)
+	n, err := m.r.Read(m.raw[start:])
+	m.raw, m.err = m.raw[:start+n], err
+	cut := len(m.raw)
+	if err == nil { // what may be the beginning of a secret waits for its end
+		cut = max(0, cut-(len(m.redactor.forms[0])-1))
+		for moved := true; moved; {
+			moved = false
+			for _, f := range m.redactor.forms {
+				from := max(0, cut-len(f)+1)
+				if i := bytes.Index(m.raw[from:min(len(m.raw), cut+len(f)-1)], []byte(f)); i >= 0 && from+i < cut && from+i+len(f) > cut {
+					cut, moved = from+i+len(f), true
+				}
+			}
+		}
+	}
+	m.out = []byte(m.redactor.text(string(m.raw[:cut])))
+	m.raw = append(m.raw[:0], m.raw[cut:]...)
 }
 
 // redactHandler masks secrets in log records. It asks the box each time, since credentials can change while it lives.
@@ -99,7 +234,7 @@ type redactHandler struct {
 
 func (h *redactHandler) Handle(ctx context.Context, rec slog.Record) error {
 	r := h.box.redact.Load()
-	if r == nil || len(r.secrets) == 0 {
+	if r.idle() {
 		return h.Handler.Handle(ctx, rec)
 	}
 	out := slog.NewRecord(rec.Time, rec.Level, r.text(rec.Message), rec.PC)

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/schema"
 	"github.com/tackle-dev/tackle/tool"
@@ -51,9 +53,12 @@ type Planned struct {
 	Err     *tool.Error
 	Denied  *tool.Denial
 
-	entry   *entry
-	started time.Time
-	marks   *markingReadState
+	entry     *entry
+	raw       json.RawMessage // the arguments as the face brought them
+	started   time.Time
+	marks     *markingReadState
+	ran       atomic.Bool
+	committed []*change.Set
 }
 
 // Plan takes a call from look-up to its intent. It changes nothing outside of the process.
@@ -75,14 +80,20 @@ func (b *Box) admit(ctx context.Context, req Request) (*Planned, error) {
 	if req.Mode == "" {
 		req.Mode = env.Mode
 	}
-	p := &Planned{Request: req, started: b.cfg.Clock()}
+	p := &Planned{Request: req, raw: req.Args, started: b.cfg.Clock()}
 	p.entry = b.lookup(&req)
 	if p.entry == nil {
 		p.Err = b.unknownTool(&req)
 		return p, nil
 	}
+	if err := ctx.Err(); err != nil {
+		return p, p.stop(err)
+	}
+	if err := b.expand(ctx, p); err != nil || p.stopped() {
+		return p, err
+	}
 	for _, h := range b.cfg.Hooks {
-		if err := h.Before(ctx, &p.Request); err != nil {
+		if err := guard("hook", func() error { return h.Before(ctx, &p.Request) }); err != nil {
 			return p, p.stop(err)
 		}
 	}
@@ -99,9 +110,12 @@ func (b *Box) admit(ctx context.Context, req Request) (*Planned, error) {
 		p.Err = problemsError(p.entry.def, prepared.Problems)
 		return p, nil
 	}
-	state, err := b.cfg.Sessions.ReadState(ctx, req.Session)
-	if err != nil {
-		return p, tool.Fault(fmt.Errorf("session %q: %w", req.Session, err))
+	state, err := b.cfg.Sessions.ReadState(ctx, p.Request.Session)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return p, p.stop(ctx.Err())
+	case err != nil:
+		return p, tool.Fault(fmt.Errorf("session %q: %w", p.Request.Session, err))
 	}
 	p.marks = &markingReadState{ReadState: state}
 	p.Call = b.newCall(p, env)
@@ -125,9 +139,15 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 		Host: b.cfg.Host, Env: *env, Log: b.cfg.Log, ReadState: p.marks, Artifacts: b.cfg.Artifacts,
 		Bounds: b.bounds(p), Options: opt,
 	}
+	if r := b.redact.Load(); c.Artifacts != nil && !r.idle() {
+		c.Artifacts = maskedArtifacts{c.Artifacts, r}
+	}
 	if s, ok := b.cfg.Gate.(Screener); ok {
-		in := &tool.Intent{Tool: c.Tool, Permission: p.entry.def.Permission, Effects: []tool.Effect{tool.Read}}
-		c.Screen = sync.OnceValue(func() func(tool.Target) tool.Verdict { return s.Screen(b.gateRequest(p, in)) })
+		screen := func(permission string) func() func(tool.Target) tool.Verdict {
+			in := &tool.Intent{Tool: c.Tool, Permission: permission, Effects: []tool.Effect{tool.Read}}
+			return sync.OnceValue(func() func(tool.Target) tool.Verdict { return s.Screen(b.gateRequest(p, in)) })
+		}
+		c.Screen, c.ScreenRead = screen(p.entry.def.Permission), screen(tool.ReadPermission)
 	}
 	return c
 }
@@ -145,6 +165,9 @@ func (b *Box) plan(ctx context.Context, p *Planned) (err error) {
 			err = nil
 		}
 	}()
+	p.Err, p.Denied = nil, nil
+	ctx, cancel := context.WithTimeout(ctx, b.timeout(p.entry))
+	defer cancel()
 	action, err := p.entry.tool.Plan(ctx, p.Call, p.Args)
 	if err != nil {
 		return p.stop(err)
@@ -159,13 +182,15 @@ func (b *Box) plan(ctx context.Context, p *Planned) (err error) {
 	}
 	if !in.Changes.Empty() {
 		if err := in.Changes.Validate(); err != nil {
-			return tool.Fault(fmt.Errorf("tool %s planned an invalid changeset: %w", in.Tool, err))
+			p.Err = &tool.Error{Code: tool.InvalidOperation, Err: err, Message: fmt.Sprintf("the changes of this call contradict each other: %v; nothing was written.", err),
+				Hint: "Make the changes with several calls, in an order in which each can be made."}
+			return nil
 		}
 		if !in.Has(tool.Write) {
 			return tool.Fault(fmt.Errorf("tool %s planned changes without the effect write", in.Tool))
 		}
 	}
-	p.Action, p.Err, p.Denied = action, nil, nil
+	p.Action = action
 	return nil
 }
 
@@ -181,38 +206,61 @@ func (b *Box) Decide(ctx context.Context, p *Planned) (tool.Decision, error) {
 	return b.decide(ctx, p, &p.Action.Intent)
 }
 
+// decide takes the decision of policy, and where that is to ask, the answer of a person.
 func (b *Box) decide(ctx context.Context, p *Planned, in *tool.Intent) (tool.Decision, error) {
+	d, err := b.policy(ctx, p, in)
+	if err != nil || d.Verdict != tool.Ask {
+		return d, err
+	}
+	shown := *in // faces may hold it longer than the call holds its plan
+	shown.Seal()
+	d.Fingerprint = shown.Fingerprint
+	if b.cfg.Answerer == nil {
+		return permission.Settle(d, permission.Nobody), nil
+	}
+	var answer tool.Decision
+	err = guard("answerer", func() (err error) {
+		answer, err = b.cfg.Answerer.Answer(ctx, Asked{GateRequest: b.gateRequest(p, &shown), Policy: d, Hunks: in.Hunks})
+		return err
+	})
+	no := func(by, reason string) tool.Decision {
+		return tool.Decision{Verdict: tool.Deny, By: by, Reason: reason, Fingerprint: shown.Fingerprint, At: b.cfg.Clock()}
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return no(d.By, "the call ended before it was answered"), nil
+	case err != nil:
+		return no(d.By, ""), tool.Fault(fmt.Errorf("ask: %w", err))
+	case answer.Verdict == tool.Ask:
+		return no(d.By, ""), tool.Fault(errors.New("ask: the answer is neither allow nor deny"))
+	case answer.Verdict == tool.Allow && answer.Fingerprint != shown.Fingerprint:
+		return no(answer.By, "the answer belongs to another version of this call; ask again"), nil
+	case answer.Verdict == tool.Allow && answer.Hunks != nil && in.Hunks == 0:
+		return no(answer.By, "the answer names hunks, but this call can only be approved whole"), nil
+	}
+	return answer, nil
+}
+
+// policy asks the gate. Its decision may be to ask.
+func (b *Box) policy(ctx context.Context, p *Planned, in *tool.Intent) (d tool.Decision, err error) {
 	req := b.gateRequest(p, in)
 	if on, set := req.Overlay[p.entry.def.Name]; set && !on {
 		return tool.Decision{Verdict: tool.Deny, By: "request", Reason: p.entry.def.Name + " is switched off by the request"}, nil
 	}
-	d, err := b.cfg.Gate.Decide(ctx, req)
-	if err != nil {
+	err = guard("gate", func() error {
+		d, err = b.cfg.Gate.Decide(ctx, req)
+		return err
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return tool.Decision{Verdict: tool.Deny, By: "the end of the call", Reason: "the call ended before it was decided"}, nil
+	case err != nil:
 		return tool.Decision{Verdict: tool.Deny, By: "gate failure", Reason: err.Error()}, tool.Fault(fmt.Errorf("gate: %w", err))
 	}
 	if d.At.IsZero() {
 		d.At = b.cfg.Clock()
 	}
-	if d.Verdict != tool.Ask {
-		return d, nil
-	}
-	in.Seal()
-	d.Fingerprint = in.Fingerprint
-	if b.cfg.Answerer == nil {
-		return permission.Settle(d, permission.Nobody), nil
-	}
-	answer, err := b.cfg.Answerer.Answer(ctx, Asked{GateRequest: req, Policy: d, Hunks: in.Hunks})
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return tool.Decision{Verdict: tool.Deny, By: d.By, Reason: "the call ended before it was answered"}, nil
-	case err != nil:
-		return tool.Decision{Verdict: tool.Deny, By: d.By}, tool.Fault(fmt.Errorf("ask: %w", err))
-	case answer.Verdict == tool.Ask:
-		return tool.Decision{Verdict: tool.Deny, By: d.By}, tool.Fault(errors.New("ask: the answer is neither allow nor deny"))
-	case answer.Verdict == tool.Allow && answer.Fingerprint != in.Fingerprint:
-		return tool.Decision{Verdict: tool.Deny, By: answer.By, Reason: "the answer belongs to another version of this call; ask again"}, nil
-	}
-	return answer, nil
+	return d, nil
 }
 
 // stop sorts an error of a hook, plan or run: tool errors and denials stay in the call, faults are returned.
@@ -240,12 +288,15 @@ func sortError(err error) (*tool.Error, *tool.Denial, error) {
 	case errors.As(err, &e):
 		return e, nil, nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return &tool.Error{Code: tool.TimedOut, Message: "the call ran out of time.", Err: err, Retry: true}, nil, nil
+		return &tool.Error{Code: tool.TimedOut, Message: "the call ran out of time.", Err: err, Retry: true, Hint: "Ask for less at once, or have the time limit raised."}, nil, nil
 	case errors.Is(err, context.Canceled):
-		return &tool.Error{Code: tool.Cancelled, Message: "the call was cancelled.", Err: err}, nil, nil
+		return &tool.Error{Code: tool.Cancelled, Message: "the call was cancelled.", Err: err, Hint: cancelledHint}, nil, nil
 	}
-	return &tool.Error{Code: tool.ExecutionFailed, Message: err.Error() + ".", Err: err}, nil, nil
+	return &tool.Error{Code: tool.ExecutionFailed, Message: strings.TrimSuffix(err.Error(), ".") + ".", Err: err,
+		Hint: "Retrying the same call will probably fail the same way. Take another way, or report the failure."}, nil, nil
 }
+
+const cancelledHint = "Whoever made the call ended it; do not repeat it unless you are asked to."
 
 func (b *Box) panicked(p *Planned, v any) *tool.Error {
 	b.cfg.Log.Error("tool panicked", "tool", p.entry.def.Name, "call", p.Request.ID, "panic", v, "stack", string(debug.Stack()))

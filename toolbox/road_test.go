@@ -417,7 +417,97 @@ func TestO1_Bounds(t *testing.T) {
 		t.Errorf("%d bytes", len(res.Text()))
 	}
 	small, err := b.Call(t.Context(), Request{Tool: "plain", Args: json.RawMessage(`{"text":""}`), Bounds: tool.Bounds{Bytes: 1000}, Options: tool.Options{Spawns: true}})
-	if err != nil || len(small.Text()) > 1400 || !strings.Contains(small.Text(), "subagent") {
-		t.Errorf("face bound: %d bytes, %v\n%s", len(small.Text()), err, small.Text())
+	if err != nil || len(small.Text()) > 1000 || !strings.Contains(small.Text(), "subagent") {
+		t.Errorf("the face shows 1000 bytes and would cut the notice off: %d bytes, %v\n%s", len(small.Text()), err, small.Text())
 	}
+}
+
+// O1: what failed is bounded like what succeeded, whatever the model sent, also where no tool was found.
+func TestO1_FailuresAreBounded(t *testing.T) {
+	huge := strings.Repeat("0123456789", 1<<20)
+	fails := echo(tool.Spec{Name: "fails"}, func(_ context.Context, _ tool.Runner, in echoInput) (tool.Result, error) {
+		res := tool.Result{Bounded: true} // the tool bounded its output, not its failure
+		return res, tool.Errorf(tool.OperationFailed, "no %s", in.Text)
+	})
+	b := newBox(t, Config{Artifacts: &memArtifacts{}}, fails)
+	for name, req := range map[string]Request{
+		"error of a tool": {Tool: "fails", Args: json.RawMessage(`{"text":"` + huge + `"}`)},
+		"unknown tool":    {Tool: huge, Args: json.RawMessage(`{}`)},
+		"unknown field":   {Tool: "fails", Args: json.RawMessage(`{"` + huge + `":1}`)},
+		"no JSON":         {Tool: "fails", Args: json.RawMessage(huge + "x")},
+	} {
+		res, err := b.Call(t.Context(), req)
+		if err != nil || res.OK() || len(res.Text()) > 52_000 || len(res.Err.Message) > 52_000 {
+			t.Errorf("%s: %v, %d bytes of text, %d of message", name, err, len(res.Text()), len(res.Err.Message))
+		}
+	}
+}
+
+// P10: hooks see a call as the model will, and can add to a failure; an error of theirs, or a panic, after the call does
+// not lose the record of what happened.
+func TestP10_AfterHooks(t *testing.T) {
+	s := newShelf(t, Config{Gate: allowAll, Hooks: []Hook{hookFuncs{after: func(res *tool.Result) error {
+		if res.Text() == "" {
+			t.Error("the hook sees no text")
+		}
+		res.Parts = append(res.Parts, tool.Text("from the hook"))
+		return nil
+	}}}}, map[string]string{"a": "one"})
+	if res := call(t, s.box, "put", `{"planned":7}`); res.OK() || !strings.Contains(res.Text(), "TOOL ERROR") || !strings.Contains(res.Text(), "from the hook") {
+		t.Errorf("failure: %s", res.Text())
+	}
+	for name, after := range map[string]func(*tool.Result) error{
+		"fault": func(*tool.Result) error { return tool.Fault(errors.New("broken")) },
+		"panic": func(*tool.Result) error { panic("broken") },
+		"error": func(*tool.Result) error { return tool.Errorf(tool.ValidationError, "not like this") },
+	} {
+		s := newShelf(t, Config{Gate: allowAll, Hooks: []Hook{hookFuncs{after: after}}}, map[string]string{"a": "one"})
+		res, err := s.box.Call(t.Context(), Request{Tool: "put", Args: json.RawMessage(`{"planned":["a"]}`)})
+		last := s.rec[len(s.rec)-1]
+		if last.Phase != session.End || len(last.Result.Meta.Transaction) != 1 {
+			t.Errorf("%s: the record is lost", name)
+		}
+		if name == "error" && (err != nil || res.Err.Code != tool.ValidationError || !strings.Contains(res.Text(), "undo can take it back")) || name != "error" && !tool.IsFault(err) {
+			t.Errorf("%s: %v %s", name, err, res.Text())
+		}
+	}
+	b := newBox(t, Config{Hooks: []Hook{hookFuncs{before: func(*Request) error { panic("broken") }}}}, echo(tool.Spec{}, nil))
+	if _, err := b.Call(t.Context(), Request{Tool: "echo", Args: json.RawMessage(`{"text":"a"}`)}); !tool.IsFault(err) {
+		t.Errorf("a hook that panics before the call: %v", err)
+	}
+}
+
+// T7: a plan whose changes contradict each other is the model's to mend, and stops no run.
+func TestT7_ContradictoryChanges(t *testing.T) {
+	s := newShelf(t, Config{Gate: allowAll}, map[string]string{"a": "one"})
+	if res := call(t, s.box, "put", `{"planned":["a","a"]}`); res.Err == nil || res.Err.Code != tool.InvalidOperation || res.Err.Hint == "" || s.read("a") != "one" {
+		t.Errorf("%s", res.Text())
+	}
+}
+
+// What a model may not read it is not told by the error of a stale write either.
+func TestStaleTellsNoSecrets(t *testing.T) {
+	for _, verdict := range []tool.Verdict{tool.Allow, tool.Deny} {
+		var s *shelf
+		s = newShelf(t, Config{Gate: &screenGate{verdict, func() { s.write("a", "foreign secret") }}}, map[string]string{"a": "one"})
+		res := call(t, s.box, "put", `{"planned":["a"],"exec":true}`)
+		if res.Err == nil || res.Err.Code != tool.Stale || strings.Contains(res.Text(), "foreign secret") != (verdict == tool.Allow) {
+			t.Errorf("reading is %s: %s", verdict, res.Text())
+		}
+	}
+}
+
+// screenGate lets every call through after doing something, and has one verdict for every target that is read.
+type screenGate struct {
+	read tool.Verdict
+	then func()
+}
+
+func (g *screenGate) Decide(context.Context, GateRequest) (tool.Decision, error) {
+	g.then()
+	return tool.Decision{Verdict: tool.Allow, By: "test"}, nil
+}
+
+func (g *screenGate) Screen(GateRequest) func(tool.Target) tool.Verdict {
+	return func(tool.Target) tool.Verdict { return g.read }
 }

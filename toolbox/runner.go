@@ -5,39 +5,85 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/tool"
 )
 
-// runner is the tool.Runner of one call. It belongs to the goroutine of the action.
+// runner is the tool.Runner of one call. The action may use it from any of its goroutines until the call is over: then
+// it refuses to commit and is silent.
 type runner struct {
 	box      *Box
 	p        *Planned
 	decision tool.Decision
+	clock    *allowance
 
+	over atomic.Bool
+	// turn holds a token while nobody commits. Whoever has it may use the fields below.
+	turn         chan struct{}
 	second       bool             // the second gate point was used
 	stale        *host.StaleError // the last commit met a foreign change
 	staleSet     *change.Set
+	committed    []*change.Set
 	transactions []string
 	changes      []change.FileChange
 	diff         strings.Builder
 	values       map[string]any
 }
 
-var errSecondGate = tool.Errorf(tool.OperationNotAllowed, "the call tried to change files at more points than the two that can be approved.")
+func newRunner(b *Box, p *Planned, d tool.Decision, clock *allowance) *runner {
+	r := &runner{box: b, p: p, decision: d, clock: clock, turn: make(chan struct{}, 1)}
+	r.turn <- struct{}{}
+	return r
+}
+
+// end closes the runner and reports whether its fields may be read, until done is called: not while a commit is under way
+// that does not end. It waits for one at most for the grace period.
+func (r *runner) end() bool {
+	r.over.Store(true)
+	select {
+	case <-r.turn:
+		return true
+	default:
+	}
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-r.turn:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// done lets those go on, to be refused, that came after the end.
+func (r *runner) done() { r.turn <- struct{}{} }
+
+var (
+	errSecondGate = tool.Errorf(tool.OperationNotAllowed, "the call tried to change files at more points than the two that can be approved.")
+	errOver       = tool.Errorf(tool.Cancelled, "the call is over; nothing was written any more.")
+)
 
 // Commit is described at tool.Runner.
 func (r *runner) Commit(ctx context.Context, set *change.Set) (host.Receipt, error) {
 	if set.Empty() {
 		return host.Receipt{}, nil
 	}
-	if set != r.p.Action.Intent.Changes {
-		if r.second {
-			return host.Receipt{}, errSecondGate
-		}
+	<-r.turn
+	defer func() { r.turn <- struct{}{} }()
+	switch planned := set == r.p.Action.Intent.Changes; {
+	case r.over.Load():
+		return host.Receipt{}, errOver
+	case planned && slices.Contains(r.committed, set):
+		return host.Receipt{}, tool.Errorf(tool.OperationNotAllowed, "the call tried to make its changes twice.")
+	case !planned && r.second:
+		return host.Receipt{}, errSecondGate
+	case !planned:
 		r.second = true
 		if err := r.gate(ctx, set); err != nil {
 			return host.Receipt{}, err
@@ -52,7 +98,7 @@ func (r *runner) Commit(ctx context.Context, set *change.Set) (host.Receipt, err
 	if err != nil {
 		return receipt, r.failed(set, err)
 	}
-	r.transactions = append(r.transactions, receipt.ID)
+	r.committed, r.transactions = append(r.committed, set), append(r.transactions, receipt.ID)
 	r.show(set)
 	r.mark(set)
 	return receipt, nil
@@ -91,7 +137,16 @@ func (r *runner) gate(ctx context.Context, set *change.Set) error {
 		return tool.Fault(err)
 	}
 	in := r.p.Action.Intent
-	in.Changes, in.Persists, in.Effects, in.MayCreate, in.Targets = set, true, []tool.Effect{tool.Write}, nil, nil
+	in.Permission = tool.EditPermission // whatever the call was for, now it changes files (P2)
+	in.Changes, in.Persists, in.Effects, in.MayCreate, in.Targets, in.Hunks = set, true, []tool.Effect{tool.Write}, nil, nil, 0
+	for i := range set.Ops {
+		switch op := &set.Ops[i]; {
+		case op.Kind == change.Move:
+			in.MayCreate = append(in.MayCreate, op.To)
+		case op.Before.Type == change.Absent:
+			in.MayCreate = append(in.MayCreate, op.Path)
+		}
+	}
 	for _, path := range set.Paths() {
 		resolved, err := r.p.Call.ResolveSelf(ctx, path)
 		if err != nil {
@@ -99,8 +154,11 @@ func (r *runner) gate(ctx context.Context, set *change.Set) error {
 		}
 		in.Targets = append(in.Targets, tool.PathTo(resolved, tool.Write))
 	}
-	d, err := r.box.decide(ctx, r.p, &in)
+	d, err := r.decide(ctx, &in)
 	if err != nil {
+		return err
+	}
+	if err := r.box.announceSecond(ctx, r.p, &in, d); err != nil {
 		return err
 	}
 	if d.Verdict != tool.Allow {
@@ -110,12 +168,21 @@ func (r *runner) gate(ctx context.Context, set *change.Set) error {
 	return nil
 }
 
+// decide asks for the second decision of the call. Its time stands still meanwhile: a person may think.
+func (r *runner) decide(ctx context.Context, in *tool.Intent) (tool.Decision, error) {
+	if r.clock != nil {
+		r.clock.stop()
+		defer r.clock.start()
+	}
+	return r.box.decide(ctx, r.p, in)
+}
+
 // failed turns a host's refusal into what the action should return, and remembers a foreign change for the road.
 func (r *runner) failed(set *change.Set, err error) error {
 	var stale *host.StaleError
 	if errors.As(err, &stale) {
 		r.stale, r.staleSet = stale, set
-		return staleError(stale)
+		return r.box.staleError(r.p, stale)
 	}
 	path := set.Ops[0].Path
 	var pe *host.PathError
@@ -156,20 +223,25 @@ func (r *runner) mark(set *change.Set) {
 
 // Progress is described at tool.Runner.
 func (r *runner) Progress(done, total float64, message string) {
-	if f := r.p.Request.Progress; f != nil {
+	if f := r.p.Request.Progress; f != nil && !r.over.Load() {
 		f(done, total, r.box.redact.Load().text(message))
 	}
 }
 
 // Partial is described at tool.Runner.
 func (r *runner) Partial(text string) {
-	if f := r.p.Request.Partial; f != nil {
+	if f := r.p.Request.Partial; f != nil && !r.over.Load() {
 		f(r.box.redact.Load().text(text))
 	}
 }
 
 // Meta is described at tool.Runner.
 func (r *runner) Meta(key string, value any) {
+	<-r.turn
+	defer func() { r.turn <- struct{}{} }()
+	if r.over.Load() {
+		return
+	}
 	if r.values == nil {
 		r.values = map[string]any{}
 	}
