@@ -17,6 +17,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -72,14 +73,14 @@ type language struct {
 	read  func(src []byte) []Symbol
 }
 
-// languages in the order of their names.
-var languages = table()
+// languages in the order of their names, made when the first file is read.
+var languages = sync.OnceValue(table)
 
 // Languages returns the names of the languages that are read.
 func Languages() []string {
 	var out []string
-	for i := range languages {
-		out = append(out, languages[i].name)
+	for _, l := range languages() {
+		out = append(out, l.name)
 	}
 	return out
 }
@@ -87,8 +88,8 @@ func Languages() []string {
 // Types returns the names, in the type list of package search, under which files that can be read are found.
 func Types() []string {
 	var out []string
-	for i := range languages {
-		out = append(out, languages[i].types...)
+	for _, l := range languages() {
+		out = append(out, l.types...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -105,8 +106,9 @@ func Language(name string) string {
 func find(name string) *language {
 	base := path.Base(name)
 	ext := path.Ext(base)
-	for i := range languages {
-		l := &languages[i]
+	all := languages()
+	for i := range all {
+		l := &all[i]
 		if slices.Contains(l.names, base) || ext != "" && slices.Contains(l.exts, ext) {
 			return l
 		}
