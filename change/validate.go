@@ -94,10 +94,10 @@ func (o Op) validate() error {
 		return a.writable()
 	case Delete, Move:
 		if b.Type == Absent {
-			return errors.New("Before says that the path is absent")
+			return errors.New("its Before says that the path is absent")
 		}
 		if a.Type != Absent {
-			return fmt.Errorf("After must be empty, is a %s", a.Type)
+			return fmt.Errorf("its After must be empty, is a %s", a.Type)
 		}
 		if o.Kind == Move && o.Path == o.To {
 			return errors.New("moved onto itself")

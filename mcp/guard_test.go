@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"os"
@@ -46,7 +47,9 @@ func TestWEB018_EveryListener(t *testing.T) {
 		done := make(chan error, 1)
 		ctx, cancel := contextOf(t)
 		go func() { done <- Serve(ctx, l, h, nil) }()
-		client := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial(l.Addr().Network(), l.Addr().String()) }}}
+		client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial(l.Addr().Network(), l.Addr().String())
+		}}}
 		for host, want := range map[string]int{"evil.example": 403, "localhost": 200} {
 			req, _ := http.NewRequest(http.MethodPost, "http://x/mcp", strings.NewReader(modernCall("1", "{}")))
 			req.Header.Set("Content-Type", "application/json")

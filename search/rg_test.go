@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,7 +237,11 @@ func trees() []string {
 	if list := os.Getenv("TACKLE_TREES"); list != "" {
 		return filepath.SplitList(list)
 	}
-	return []string{filepath.Join(runtime.GOROOT(), "src")}
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil
+	}
+	return []string{filepath.Join(strings.TrimSpace(string(out)), "src")}
 }
 
 // F7, F11: random queries drawn from the text of the trees give exactly ripgrep's files and lines.

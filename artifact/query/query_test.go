@@ -25,8 +25,6 @@ func named(name, s string) Source {
 	return src
 }
 
-func ptr(n int) *int { return &n }
-
 func run(t interface {
 	Helper()
 	Fatalf(format string, args ...any)

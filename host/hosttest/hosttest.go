@@ -150,7 +150,7 @@ func (b *bed) refused(want error, ops ...change.Op) error {
 	switch {
 	case err == nil:
 		b.t.Errorf("the commit succeeded, want %v", want)
-	case want != nil && want != anyError && !errors.Is(err, want):
+	case want != nil && want != errAny && !errors.Is(err, want):
 		b.t.Errorf("the error is %v, want %v", err, want)
 	case want == nil && !errors.As(err, &se):
 		b.t.Errorf("the error is %v, want a StaleError", err)

@@ -95,7 +95,7 @@ var refusing = []scenario{
 		b.refused(fs.ErrPermission, change.Op{Kind: change.Delete, Path: "/", Before: dir})
 		b.refused(fs.ErrPermission, change.Op{Kind: change.Move, Path: b.dir, To: b.dir + "-moved", Before: dir})
 		for _, p := range []string{b.dir + "/.", b.dir + "/sub/..", b.dir + "/sub/", "sub", "", ".", ".."} {
-			b.refused(anyError, change.Op{Kind: change.Delete, Path: p, Before: dir})
+			b.refused(errAny, change.Op{Kind: change.Delete, Path: p, Before: dir})
 		}
 	}},
 	{"refuse/the state directory", "security.md 5.1", func(t *testing.T, b *bed) {
@@ -163,10 +163,10 @@ var refusing = []scenario{
 	}},
 	{"refuse/invalid sets", "", func(t *testing.T, b *bed) {
 		p := b.write("f", "x", 0o644)
-		b.refused(anyError, b.replace(p, "y"), b.remove(p))
-		b.refused(anyError, change.Create(b.path("a\x00b"), nil, 0o644))
-		b.refused(anyError, change.Create("relative", nil, 0o644))
-		b.refused(anyError, change.Op{Kind: change.Write, Path: b.path("g"), After: change.State{Type: change.File, Blob: change.KnownBlob(change.Digest{}, 1)}})
+		b.refused(errAny, b.replace(p, "y"), b.remove(p))
+		b.refused(errAny, change.Create(b.path("a\x00b"), nil, 0o644))
+		b.refused(errAny, change.Create("relative", nil, 0o644))
+		b.refused(errAny, change.Op{Kind: change.Write, Path: b.path("g"), After: change.State{Type: change.File, Blob: change.KnownBlob(change.Digest{}, 1)}})
 		b.refused(host.ErrInvalidPath, change.Create(b.path(strings.Repeat("n", 256)), nil, 0o644))
 	}},
 	{"refuse/cancelled", "T17", func(t *testing.T, b *bed) {
@@ -206,5 +206,5 @@ var refusing = []scenario{
 	}},
 }
 
-// anyError is for refusals whose kind does not matter.
-var anyError = errors.New("any error")
+// errAny is for refusals whose kind does not matter.
+var errAny = errors.New("any error")

@@ -82,12 +82,6 @@ func (s *screen) wait(text string) {
 	}
 }
 
-func (s *screen) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.seen.String()
-}
-
 func (s *screen) type_(keys ...string) {
 	s.t.Helper()
 	for _, k := range keys {

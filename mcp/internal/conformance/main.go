@@ -3,6 +3,8 @@
 // It is a test binary; tests/conformance/run.sh starts it.
 package main
 
+//lint:file-ignore SA1019 The runner tries features that the protocol deprecates and still demands of a server.
+
 import (
 	"context"
 	"errors"

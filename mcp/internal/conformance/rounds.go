@@ -1,5 +1,7 @@
 package main
 
+//lint:file-ignore SA1019 The runner tries features that the protocol deprecates and still demands of a server.
+
 import (
 	"context"
 	"crypto/hmac"
