@@ -152,7 +152,10 @@ func (b *Box) conclude(ctx context.Context, p *Planned, d tool.Decision, res too
 	m.Started, m.Duration = p.started, b.cfg.Clock().Sub(p.started)
 	fault := b.after(ctx, p, &res)
 	b.bound(ctx, p, &res)
-	if !p.stopped() {
+	switch {
+	case p.Denied != nil: // by a hook, before policy was asked
+		m.Decision = &p.Denied.Decision
+	case !p.stopped():
 		m.Decision = &d
 	}
 	b.redact.Load().result(&res)
