@@ -11,7 +11,7 @@ CLIENTS ?=
 ROOT    ?= .
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: run build test check unit race vet fuzz suites clients kill bench deps golden clean
+.PHONY: run build test check unit race vet fuzz suites oracles clients kill bench deps golden clean
 
 run: deps build ## serve ROOT (default: this folder) to MCP clients over stdio, after saying how to connect
 	@$(BIN) mcp --root '$(ROOT)' --hello
@@ -19,7 +19,7 @@ run: deps build ## serve ROOT (default: this folder) to MCP clients over stdio, 
 build: ## bin/tackle
 	@$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/tackle
 
-test: deps check race suites fuzz clients ## everything that CI runs
+test: deps check race suites oracles fuzz clients ## everything that CI runs
 
 check: vet unit ## format, vet, staticcheck, import rules, unit tests: under three minutes
 
@@ -39,6 +39,16 @@ suites: ## the test data of other projects, where SHARED holds it
 	@if test -d '$(SHARED)/suites'; then \
 		TACKLE_SHARED="$$(cd '$(SHARED)' && pwd)" $(GO) test -count=1 -v ./tests/suites ./glob | grep -v -e '^=== ' -e '^    --- PASS' ; test $${PIPESTATUS[0]} -eq 0; \
 	else echo 'suites: $(SHARED)/suites is not here, so the suites of other projects do not run'; fi
+
+RG    := $(NPM)/rg/node_modules/@vscode/ripgrep-linux-x64/bin/rg
+TREES := $(shell $(GO) env GOROOT)/src/net:$(shell $(GO) env GOROOT)/src/cmd/go
+
+oracles: $(RG) ## 2,000 random queries give exactly ripgrep's files and lines
+	@TACKLE_RG='$(RG)' TACKLE_TREES='$(TREES)' TACKLE_QUERIES=2000 $(GO) test -count=1 -timeout 15m -v -run F7_Ripgrep ./search | grep -v '^=== '; test $${PIPESTATUS[0]} -eq 0
+
+$(RG):
+	@mkdir -p '$(NPM)/rg' && cd '$(NPM)/rg' && echo '{"private":true}' > package.json && \
+		npm install --no-audit --no-fund --loglevel=error --save-exact @vscode/ripgrep-linux-x64@1.18.0
 
 fuzz: ## every fuzz target for FUZZ
 	@scripts/fuzz.sh $(FUZZ)
