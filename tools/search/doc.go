@@ -80,19 +80,40 @@ func (p *place) show(rel string) string {
 	return filepath.ToSlash(full)
 }
 
+// at returns the path of a found file.
+func (p *place) at(rel string) host.Path {
+	q := p.path
+	if p.info.Type == change.Dir {
+		q.Abs, q.Real = filepath.Join(q.Abs, rel), filepath.Join(q.Real, rel)
+		if q.Root != "" {
+			q.Rel = filepath.Join(q.Rel, rel)
+		}
+	}
+	return q
+}
+
 // visible returns a function that reports whether policy lets the call see a found file.
 func (p *place) visible() func(rel string) bool {
 	see := p.call.Visible()
-	return func(rel string) bool {
-		q := p.path
-		if p.info.Type == change.Dir {
-			q.Abs, q.Real = filepath.Join(q.Abs, rel), filepath.Join(q.Real, rel)
-			if q.Root != "" {
-				q.Rel = filepath.Join(q.Rel, rel)
-			}
-		}
-		return see(q)
+	return func(rel string) bool { return see(p.at(rel)) }
+}
+
+// readable is visible for tools that show contents: what read_file may not read, no search tells either.
+func (p *place) readable() func(rel string) bool {
+	see := p.visible()
+	if p.call.ScreenRead == nil {
+		return see
 	}
+	judge := p.call.ScreenRead()
+	return func(rel string) bool { return see(rel) && judge(tool.PathTo(p.at(rel), tool.Read)) == tool.Allow }
+}
+
+// closed refuses a place that is a file which policy does not let the session read.
+func (p *place) closed(given string) error {
+	if p.info.Type == change.Dir || p.call.Reading(p.path) != tool.Deny {
+		return nil
+	}
+	return tool.Errorf(tool.PermissionDenied, "policy does not let this session read %q.", given).For("path", "a file that may be read").With("Retrying will not help; why read_file explains the rule to a person.")
 }
 
 // intent is that of every search: it reads the place.

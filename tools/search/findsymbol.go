@@ -61,6 +61,9 @@ func (t FindSymbol) plan(ctx context.Context, call *tool.Call, in findSymbolInpu
 		return tool.Action{}, tool.Errorf(tool.InvalidParameter, "name is empty.").For("name", "the name of a function, type or constant, or a part of it with match=substring")
 	}
 	p, err := locate(ctx, call, in.Path)
+	if err == nil {
+		err = p.closed(in.Path)
+	}
 	if err != nil {
 		return tool.Action{}, err
 	}
@@ -120,7 +123,7 @@ func (t FindSymbol) find(ctx context.Context, p *place, w *wanted) (findSymbolDa
 		types = slices.DeleteFunc(types, func(s string) bool { return s == "md" })
 	}
 	word := w.match == "exact" || w.match == ""
-	q := search.GrepQuery{Filter: search.Filter{Root: p.path.Real, Hidden: true, Types: types, TimeLimit: TimeLimit, Allow: p.visible()},
+	q := search.GrepQuery{Filter: search.Filter{Root: p.path.Real, Hidden: true, Types: types, TimeLimit: TimeLimit, Allow: p.readable()},
 		Pattern: w.name, Literal: true, CaseInsensitive: w.fold, Word: word && strings.IndexFunc(w.name, noWord) < 0, Mode: search.FilesWithMatches}
 	var mu sync.Mutex
 	var paths []string

@@ -68,10 +68,13 @@ func (t Grep) plan(ctx context.Context, call *tool.Call, in grepInput) (tool.Act
 		return tool.Action{}, tool.Errorf(tool.InvalidParameter, "pattern is empty.").For("pattern", "a regular expression, or text with literal=true")
 	}
 	p, err := locate(ctx, call, in.Path)
+	if err == nil {
+		err = p.closed(in.Path)
+	}
 	if err != nil {
 		return tool.Action{}, err
 	}
-	q := search.GrepQuery{Filter: search.Filter{Root: p.path.Real, Hidden: true, NoIgnore: in.NoIgnore, TimeLimit: TimeLimit, Allow: p.visible()},
+	q := search.GrepQuery{Filter: search.Filter{Root: p.path.Real, Hidden: true, NoIgnore: in.NoIgnore, TimeLimit: TimeLimit, Allow: p.readable()},
 		Pattern: in.Pattern, Literal: in.Literal, CaseInsensitive: in.CaseInsensitive, Word: in.Word, Multiline: in.Multiline, DotAll: in.Multiline,
 		Before: max(in.Before, in.Context), After: max(in.After, in.Context), Offset: in.Offset, Limit: GrepLines, MaxColumns: LineWidth, MaxBytes: pageBytes(call)}
 	if in.HeadLimit != nil {

@@ -47,6 +47,9 @@ func (t Outline) Tool() tool.Tool {
 
 func (t Outline) plan(ctx context.Context, call *tool.Call, in outlineInput) (tool.Action, error) {
 	p, err := locate(ctx, call, in.Path)
+	if err == nil {
+		err = p.closed(in.Path)
+	}
 	if err != nil {
 		return tool.Action{}, err
 	}
@@ -66,7 +69,7 @@ func (t Outline) plan(ctx context.Context, call *tool.Call, in outlineInput) (to
 	return tool.Action{Intent: p.intent(), Run: func(ctx context.Context, _ tool.Runner) (tool.Result, error) {
 		ctx, cancel := context.WithTimeout(ctx, TimeLimit)
 		defer cancel()
-		f := search.Filter{Root: p.path.Real, Hidden: true, Types: outline.Types(), TimeLimit: TimeLimit, Allow: p.visible()}
+		f := search.Filter{Root: p.path.Real, Hidden: true, Types: outline.Types(), TimeLimit: TimeLimit, Allow: p.readable()}
 		paths, rec, err := p.sources(ctx, t.Config, f)
 		if err != nil {
 			return tool.Result{}, queryError(in.Path, err)
@@ -120,7 +123,7 @@ func outlinePage(ctx context.Context, p *place, in outlineInput, paths []string,
 	case ctx.Err() != nil:
 		lines = append(lines, fmt.Sprintf("Stopped after %d of %d files; the outline is incomplete. Name a smaller folder.", read, len(paths)))
 	case full:
-		lines = append(lines, fmt.Sprintf("Symbols %d–%d, %d of %d files; go on with offset=%d, or name a folder or file.", in.Offset+1, seen, len(data.Files), len(paths), seen))
+		lines = append(lines, fmt.Sprintf("Symbols %d–%d from %d of %d files; go on with offset=%d, or name a folder or file.", in.Offset+1, seen, len(data.Files), len(paths), seen))
 	case shown == 0:
 		lines = append(lines, fmt.Sprintf("No symbols in %s; %d files of known languages were read.", p.show("."), len(paths)))
 	}

@@ -127,3 +127,15 @@ func TestSymbolsKeptBack(t *testing.T) {
 	}
 	w.holds(w.ok("find_symbol", args{"name": "Open", "path": "link.go"}), "a.go:3 function Open")
 }
+
+// P6: what read_file may not read, no search tells by another name. Names of files are shown.
+func TestP6_ReadingDenied(t *testing.T) {
+	rule := permission.Layer{Name: "user", Rules: []permission.Rule{{Permission: "read_file", Pattern: "private/**", Action: tool.Deny}}}
+	w := newWorld(t, map[string]string{"a.go": "package a\n\nfunc Open() {}\n", "private/b.go": "package b\n\nfunc Open() {}\n"}, option{layers: []permission.Layer{rule}})
+	for name, a := range map[string]args{"grep": {"pattern": "Open"}, "outline": {}, "find_symbol": {"name": "Open"}} {
+		w.holds(w.ok(name, a), "a.go", "Skipped 1 denied by policy.", "!b.go")
+		a["path"] = "private/b.go"
+		w.holds(w.fails(name, a, tool.PermissionDenied), `policy does not let this session read "private/b.go"`, "!func")
+	}
+	w.holds(w.ok("glob", args{"pattern": "**/*.go"}), "private/b.go")
+}
