@@ -206,3 +206,16 @@ func TestHookRunner(t *testing.T) {
 		t.Errorf("a child that keeps the pipes: %+v %v after %v", out, err, time.Since(start))
 	}
 }
+
+// P11: the ledger says that a hook refused a call.
+func TestP11_HookInTheLedger(t *testing.T) {
+	_, box := hooked(t, nil)
+	call(t, box, "write_file", map[string]any{"path": "generated/x", "content": "x"})
+	entries, err := box.Ledger(t.Context(), 0, 0)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%+v %v", entries, err)
+	}
+	if e := entries[0]; e.Decision != "deny" || !strings.HasPrefix(e.By, "hook ") || !strings.Contains(e.Reason, "made by a tool") {
+		t.Errorf("%+v", e)
+	}
+}

@@ -101,3 +101,12 @@ func mayName(pattern, file string) bool {
 	}
 	return false
 }
+
+// quote returns an argument vector as a command line.
+func quote(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = command.Quote(a)
+	}
+	return strings.Join(words, " ")
+}
