@@ -49,7 +49,7 @@ type Record struct {
 	Result    *Outcome      `json:"result,omitempty"` // End only
 	Marks     []Mark        `json:"marks,omitempty"`  // changes of the read-state, in order
 	At        time.Time     `json:"at"`
-	// Light says that the call only read and was allowed: the record may be stored a little later.
+	// Light says that the record may be stored a little later: the call only read, or the host's journal tells of it.
 	Light bool `json:"-"`
 }
 

@@ -16,8 +16,14 @@ func (b *Box) announce(ctx context.Context, p *Planned, d tool.Decision) error {
 		return nil
 	}
 	rec := b.recordOf(p, session.Start)
-	rec.Decision = &d
+	rec.Decision, rec.Light = &d, journalled(&p.Action.Intent)
 	return b.put(context.WithoutCancel(ctx), rec)
+}
+
+// journalled reports whether all that a call does is one planned changeset. The host's journal notes such a call with its
+// id before it touches a file, so after a crash it is known whether it ran; its start record need not be waited for.
+func journalled(in *tool.Intent) bool {
+	return !in.Changes.Empty() && !in.Has(tool.Execute) && !in.Has(tool.Network) && !in.Has(tool.Spawn)
 }
 
 // announceSecond records the decision at the second gate point, before anything of it happens.
