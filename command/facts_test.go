@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What a line reads and writes, as far as it says: names with "w" are written, with "*" patterns, with "/" trees.
@@ -135,7 +134,6 @@ func TestLimits(t *testing.T) {
 		{"wrappers", strings.Repeat("env ", 1500) + "rm x;" + strings.Repeat("true;", MaxCalls), "more than 50 commands", true},
 		{"guesses", strings.Repeat("sudo --x ", 800) + "rm x;" + strings.Repeat("true;", MaxCalls), "more than 50 commands", false},
 	} {
-		start := time.Now()
 		f, err := Parse(tt.line)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
@@ -146,9 +144,6 @@ func TestLimits(t *testing.T) {
 		}
 		if (denied != No) != tt.denied {
 			t.Errorf("%s: a deny of rm says %d", tt.name, denied)
-		}
-		if took := time.Since(start); took > 2*time.Second {
-			t.Errorf("%s: took %v", tt.name, took)
 		}
 	}
 	nested := strings.Repeat("eval ", MaxDepth+1) + "rm x"

@@ -12,14 +12,19 @@ const reach = 128
 
 // solve returns the changes between two texts of numbered lines, as ranges of lines only.
 func solve(a, b []int32) []Change {
-	s := solver{changedA: make([]bool, len(a)), changedB: make([]bool, len(b))}
+	s := newSolver(a, b)
+	s.run(0, len(s.a), 0, len(s.b))
+	return collect(s.changedA, s.changedB)
+}
+
+func newSolver(a, b []int32) *solver {
+	s := &solver{changedA: make([]bool, len(a)), changedB: make([]bool, len(b))}
 	s.a, s.posA = common(a, b, s.changedA)
 	s.b, s.posB = common(b, a, s.changedB)
 	size := len(s.a) + len(s.b) + 3
 	buf := make([]int, 2*size)
 	s.fwd, s.bwd = buf[:size], buf[size:]
-	s.run(0, len(s.a), 0, len(s.b))
-	return collect(s.changedA, s.changedB)
+	return s
 }
 
 type solver struct {
@@ -27,6 +32,7 @@ type solver struct {
 	posA, posB         []int   // where they stand
 	changedA, changedB []bool
 	fwd, bwd           []int // furthest x by diagonal, shifted by off
+	work               int   // diagonals that were looked at, for the test of the bound
 }
 
 // common returns the lines of a that occur in b and their positions, and marks the others as changed.
@@ -85,6 +91,7 @@ func (s *solver) meet(a0, a1, b0, b1 int) (x, y int) {
 	w.fwd[0], w.fwd[w.off+w.n+1] = -far, -far
 	w.bwd[0], w.bwd[w.off+w.n+1] = far, far
 	for d := 0; ; d++ {
+		s.work += 2 * (min(d, w.n, w.m) + 1)
 		x, k, met := w.forward(d)
 		if !met {
 			x, k, met = w.backward(d)
