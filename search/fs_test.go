@@ -119,8 +119,9 @@ func (d *troubleDir) Read(name string, buf []byte) (int, OpenFile, error) {
 		return copy(buf, strings.Repeat("hit\n", len(buf))), &growing{left: 3, end: errors.New("input/output error")}, nil
 	case "grows":
 		return copy(buf, strings.Repeat("hit\n", len(buf))), &growing{left: 1000, end: io.EOF}, nil
-	case "slow":
+	case "slow": // only in a synctest bubble: the walk has taken notice before the read goes on
 		<-d.f.ctx.Done()
+		synctest.Wait()
 	}
 	return d.Dir.Read(name, buf)
 }
