@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/tackle-dev/tackle/tool"
@@ -130,8 +131,9 @@ func (g *Gate) Screen(r Request) func(tool.Target) tool.Verdict {
 	if r.Intent == nil {
 		r.Intent = &tool.Intent{}
 	}
-	_, _ = g.loadGrants(context.Background()) // what cannot be read answers nothing
-	return func(t tool.Target) tool.Verdict {
+	// The stored grants matter where policy asks, and reading them costs more than all the judging.
+	read := sync.OnceFunc(func() { _, _ = g.loadGrants(context.Background()) }) // what cannot be read answers nothing
+	judge := func(t tool.Target) tool.Verdict {
 		worst := tool.Allow
 		for p := g; p != nil; p = p.parent {
 			if t.Kind != tool.CommandTarget {
@@ -145,6 +147,14 @@ func (g *Gate) Screen(r Request) func(tool.Target) tool.Verdict {
 			}
 		}
 		return worst
+	}
+	return func(t tool.Target) tool.Verdict {
+		v := judge(t)
+		if v == tool.Ask {
+			read()
+			v = judge(t)
+		}
+		return v
 	}
 }
 
