@@ -33,6 +33,10 @@ type Call struct {
 	// ScreenRead is the same for reading files, with the permission [ReadPermission].
 	Screen, ScreenRead func() func(Target) Verdict
 
+	// Private collects, where it is set, the paths that planning resolved and that policy does not simply let the session
+	// read: an error of planning that tells whether they exist waits until the gate has decided.
+	Private *Private
+
 	// Hunks are the 1-based numbers of the edits or patch hunks that may be planned; nil means all. Denied maps the
 	// others to the words of the person who denied them (P9).
 	Hunks  []int
@@ -89,6 +93,7 @@ func (c *Call) Resolve(ctx context.Context, path string) (host.Path, error) {
 	if err != nil {
 		return p, PathError("path", path, err)
 	}
+	c.Private.note(p)
 	return p, nil
 }
 
@@ -111,6 +116,7 @@ func (c *Call) ResolveSelf(ctx context.Context, path string) (host.Path, error) 
 	} else {
 		p.Rel = p.Real
 	}
+	c.Private.note(p)
 	return p, nil
 }
 

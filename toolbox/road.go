@@ -148,6 +148,11 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 			return sync.OnceValue(func() func(tool.Target) tool.Verdict { return s.Screen(b.gateRequest(p, in)) })
 		}
 		c.Screen, c.ScreenRead = screen(p.entry.def.Permission), screen(tool.ReadPermission)
+		judge := c.ScreenRead
+		if p.entry.def.Annotations.ReadOnly {
+			judge = c.Screen
+		}
+		c.Private = &tool.Private{Judge: func(t tool.Target) tool.Verdict { return judge()(t) }}
 	}
 	return c
 }
@@ -170,7 +175,10 @@ func (b *Box) plan(ctx context.Context, p *Planned) (err error) {
 	defer cancel()
 	action, err := p.entry.tool.Plan(ctx, p.Call, p.Args)
 	if err != nil {
-		return p.stop(err)
+		if fault := p.stop(err); fault != nil || p.Err == nil || p.Call.Private.Targets() == nil {
+			return fault
+		}
+		action = p.untold()
 	}
 	if action.Run == nil {
 		return tool.Fault(fmt.Errorf("tool %s: its action has no Run function", p.entry.def.Name))
@@ -192,6 +200,18 @@ func (b *Box) plan(ctx context.Context, p *Planned) (err error) {
 	}
 	p.Action = action
 	return nil
+}
+
+// untold is the action of a call that cannot be planned, over paths that the session may not simply read: whether they are
+// there, and what they are, is told when the gate has let it be read. So a refusal looks the same for all of them.
+func (p *Planned) untold() tool.Action {
+	failure := p.Err
+	p.Err = nil
+	in := tool.Intent{Permission: tool.ReadPermission, Effects: []tool.Effect{tool.Read}, Targets: p.Call.Private.Targets(), Alone: true}
+	if p.entry.def.Annotations.ReadOnly {
+		in.Permission = p.entry.def.Permission
+	}
+	return tool.Action{Intent: in, Run: func(context.Context, tool.Runner) (tool.Result, error) { return tool.Result{}, failure }}
 }
 
 // Decide asks the gate, and a person where the gate says ask. The decision it returns is allow or deny.
