@@ -2,7 +2,7 @@ package tackle
 
 import (
 	"context"
-	"path/filepath"
+	"encoding/json"
 	"time"
 
 	"github.com/tackle-dev/tackle/host"
@@ -11,7 +11,8 @@ import (
 	"github.com/tackle-dev/tackle/undo"
 )
 
-// UndoRequest selects what to take back. The zero value is everything that can be taken back.
+// UndoRequest selects what to take back. The zero value is everything that was done in this workspace; with a session or a
+// call it is what that did, wherever.
 type UndoRequest struct {
 	Session string    // "" for every session
 	Call    string    // only this call
@@ -28,11 +29,22 @@ func (b *Box) Undo(ctx context.Context, u UndoRequest) (tool.Result, error) {
 	b.fill(&req)
 	for {
 		res, err := b.Box.Call(ctx, req)
-		data, ok := res.Data.(file.UndoData)
-		if err != nil || !res.OK() || !ok || data.Left == 0 || u.Last {
+		if err != nil || !res.OK() || u.Last || len(res.Meta.Transaction) == 0 || left(&res) == 0 {
 			return res, err
 		}
 	}
+}
+
+// left is how many older transactions another call has to take back.
+func left(res *tool.Result) int {
+	data, ok := res.Data.(file.UndoData)
+	if raw, masked := res.Data.(json.RawMessage); masked {
+		ok = json.Unmarshal(raw, &data) == nil
+	}
+	if !ok {
+		return 0
+	}
+	return data.Left
 }
 
 // PreviewUndo plans an undo and changes nothing. The plan's intent holds the exact bytes.
@@ -65,26 +77,16 @@ func (b *Box) undoCall(u UndoRequest) Request {
 	return req
 }
 
-// Undoable lists the transactions that can be taken back below the workspace roots, oldest first.
+// Undoable lists the transactions that can be taken back, oldest first: those of this workspace, or of the session or
+// call that is named.
 func (b *Box) Undoable(ctx context.Context, u UndoRequest) ([]host.Transaction, error) {
 	all, err := b.Host().Transactions(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	var here []host.Transaction
-	for _, tx := range (undo.Query{Session: u.Session, Call: u.Call, Since: u.Since, Last: u.Last}).Select(all) {
-		if len(tx.Paths) > 0 && b.inside(tx.Paths[0].Path) {
-			here = append(here, tx)
-		}
-	}
-	return here, nil
-}
-
-func (b *Box) inside(path string) bool {
+	q := undo.Query{Session: u.Session, Call: u.Call, Since: u.Since, Last: u.Last}
 	for _, r := range b.Host().Info().Roots {
-		if rel, err := filepath.Rel(r.Path, path); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
+		q.Roots = append(q.Roots, r.Path)
 	}
-	return false
+	return q.Select(all), nil
 }

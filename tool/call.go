@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/internal/clip"
 )
 
 // Call is one tool call and everything that the tool may use for it. A Call belongs to one call; it is not stored.
@@ -82,12 +84,19 @@ func (c *Call) Reading(p host.Path) Verdict {
 	return c.ScreenRead()(PathTo(p, Read))
 }
 
-// Resolve resolves a path argument against the call's working directory.
-// Errors: *Error with INVALID_PARAMETER for the parameter "path".
+// ArtifactPath returns the id in a path that names an artifact, artifact:ID. A file of such a name is reached as
+// ./artifact:ID.
+func ArtifactPath(path string) (id string, ok bool) {
+	id, ok = strings.CutPrefix(strings.TrimPrefix(path, "@"), "artifact:")
+	return id, ok && id != ""
+}
+
+// Resolve resolves a path argument against the call's working directory. The path of an artifact is no path of a file;
+// tools that take one look for it before they resolve.
+// Errors: *Error with INVALID_PARAMETER or OPERATION_NOT_ALLOWED for the parameter "path".
 func (c *Call) Resolve(ctx context.Context, path string) (host.Path, error) {
-	if strings.TrimSpace(path) == "" {
-		return host.Path{}, &Error{Code: InvalidParameter, Message: "path is empty.", Parameter: "path",
-			Expected: "a file path, absolute or relative to the working directory"}
+	if err := c.usable(path); err != nil {
+		return host.Path{}, err
 	}
 	p, err := c.Host.Resolve(ctx, c.Dir, path)
 	if err != nil {
@@ -97,20 +106,43 @@ func (c *Call) Resolve(ctx context.Context, path string) (host.Path, error) {
 	return p, nil
 }
 
+func (c *Call) usable(path string) error {
+	switch id, artifact := ArtifactPath(path); {
+	case strings.TrimSpace(path) == "":
+		return &Error{Code: InvalidParameter, Message: "path is empty.", Parameter: "path",
+			Expected: "a file path, absolute or relative to the working directory"}
+	case artifact:
+		return &Error{Code: OperationNotAllowed, Parameter: "path", Expected: "the path of a file or folder",
+			Message: fmt.Sprintf("artifact:%s is output that is kept to be read; it is no file here.", clip.Middle(id, quoted)),
+			Hint:    "Read it with read_file, search it with the artifact tool (op=grep), or make a file of it with copy_file."}
+	case c.Host == nil:
+		return &Error{Code: OperationNotAllowed, Message: "this toolbox has no files.", Hint: "Retrying will not help."}
+	}
+	return nil
+}
+
 // ResolveSelf is Resolve for the path itself: where its last component is a symbolic link, the link is meant and not
 // what it points to.
 func (c *Call) ResolveSelf(ctx context.Context, path string) (host.Path, error) {
-	key := Key(c.dir(), path)
+	if err := c.usable(path); err != nil {
+		return host.Path{}, err
+	}
+	key := path
+	if home := c.Host.Info().Home; home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
+		key = filepath.Join(home, path[1:])
+	}
+	key = Key(c.dir(), key)
 	base := filepath.Base(key)
-	if strings.TrimSpace(path) == "" || base == string(filepath.Separator) || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "~") {
+	if base == string(filepath.Separator) || strings.ContainsRune(path, 0) {
 		return c.Resolve(ctx, path)
 	}
-	p, err := c.Resolve(ctx, filepath.Dir(key))
+	p, err := c.Host.Resolve(ctx, c.Dir, filepath.Dir(key))
 	if err != nil {
-		return p, err
+		return p, PathError("path", path, err)
 	}
 	p.Given, p.Abs = path, key
 	p.Real = filepath.Join(p.Real, base)
+	p.Self = p.Real
 	if p.Inside() {
 		p.Rel = filepath.ToSlash(filepath.Join(p.Rel, base))
 	} else {

@@ -36,7 +36,10 @@ type Query struct {
 	Session string    // "" for every session
 	Call    string    // only this call
 	Since   time.Time // only what was committed after this time
-	Last    bool      // only the newest call of what the rest selects
+	// Roots are the folders that the query is about: without a session or a call, only what touched something there.
+	// Nil means everywhere.
+	Roots []string
+	Last  bool // only the newest call of what the rest selects
 }
 
 // Select returns the transactions that the query means, oldest first, of a list in that order.
@@ -55,7 +58,8 @@ func (q Query) Select(all []host.Transaction) []host.Transaction {
 		case undone[tx.ID], tx.Note[NoteUndoes] != "",
 			q.Session != "" && tx.Note[NoteSession] != q.Session,
 			q.Call != "" && tx.Note[NoteCall] != q.Call,
-			!q.Since.IsZero() && !tx.At.After(q.Since):
+			!q.Since.IsZero() && !tx.At.After(q.Since),
+			q.Session == "" && q.Call == "" && q.Roots != nil && !touches(tx, q.Roots):
 			continue
 		}
 		out = append(out, tx)
@@ -67,6 +71,18 @@ func (q Query) Select(all []host.Transaction) []host.Transaction {
 		})
 	}
 	return out
+}
+
+// touches reports whether a transaction changed something below one of the folders.
+func touches(tx host.Transaction, roots []string) bool {
+	return slices.ContainsFunc(tx.Paths, func(o host.TxPath) bool {
+		return slices.ContainsFunc(roots, func(root string) bool { return inside(root, o.Path) || o.To != "" && inside(root, o.To) })
+	})
+}
+
+func inside(root, path string) bool {
+	rest, ok := strings.CutPrefix(path, strings.TrimRight(root, `/\`))
+	return ok && (rest == "" || rest[0] == '/' || rest[0] == '\\')
 }
 
 // Conflict is a path that cannot be taken back as it is.
@@ -272,6 +288,9 @@ func (p *planner) finish(plan *Plan) error {
 
 // settle decides what becomes of one path.
 func (p *planner) settle(s *step, now change.State) (*change.Op, *Conflict, error) {
+	if now.Type == change.File && s.before.Type == change.File && !s.ownMode() {
+		s.before.Mode, s.after.AfterMode = now.Mode, now.Mode // whoever changed it since, it was not us
+	}
 	before := s.before
 	if now.Type == before.Type && same(now, before) {
 		return nil, nil, nil // somebody took it back already
@@ -345,11 +364,25 @@ func (p *planner) untouched(s *step, now change.State) bool {
 	}
 	switch now.Type {
 	case change.File:
-		return now.Blob.Digest() == s.after.AfterDigest
+		left := s.leftMode()
+		return now.Blob.Digest() == s.after.AfterDigest && (!s.ownMode() || left == 0 || left == now.Mode)
 	case change.Symlink:
 		return now.Target == s.after.AfterTarget
 	}
 	return true
+}
+
+// leftMode returns the permission bits that the newest change left; 0 where the host chose them for a new file.
+func (s *step) leftMode() fs.FileMode {
+	if s.after.AfterMode == 0 && s.after.BeforeType == change.File {
+		return s.after.BeforeMode
+	}
+	return s.after.AfterMode
+}
+
+// ownMode reports whether the run of transactions changed the permission bits of a file, as far as is known.
+func (s *step) ownMode() bool {
+	return s.before.Type == change.File && s.leftMode() != s.before.Mode
 }
 
 // content returns the state before the run, with its content.

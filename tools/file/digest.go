@@ -18,10 +18,23 @@ func digestOf(ctx context.Context, h host.Host, real string) (change.Digest, err
 	}
 	defer f.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
+	if _, err := io.Copy(sum, ctxReader{ctx, f}); err != nil {
 		return change.Digest{}, err
 	}
 	return change.Digest(sum.Sum(nil)), nil
+}
+
+// ctxReader ends with its context: hashing a huge file takes long.
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c ctxReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
 }
 
 // nearest returns the name that a mistyped one probably meant, or "".

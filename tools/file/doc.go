@@ -15,6 +15,7 @@ import (
 const (
 	ReadLines   = 2000      // lines of one read_file call, over all of its files
 	ReadBytes   = 256 << 10 // bytes of one read_file call
+	MaxRanges   = 200       // files or ranges of one read_file call
 	LineClip    = 2000      // characters of one line that read_file shows
 	MaxEditSize = 64 << 20  // bytes of a file that can be edited or hashed
 	ListEntries = 100       // entries of list_dir

@@ -5,8 +5,11 @@ import (
 	_ "embed"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
@@ -145,7 +148,7 @@ func (d *listData) draw(more int) string {
 	}
 	for _, e := range d.Entries {
 		closeTo(e.depth)
-		fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("  ", e.depth), e.Path[strings.LastIndexByte(e.Path, '/')+1:], e.suffix())
+		fmt.Fprintf(&b, "%s%s%s\n", strings.Repeat("  ", e.depth), oneLine(e.Path[strings.LastIndexByte(e.Path, '/')+1:]), e.suffix())
 		open = append(open, e)
 	}
 	closeTo(0)
@@ -167,9 +170,19 @@ func (e *listEntry) suffix() string {
 	case "file":
 		return " " + size(e.Size)
 	case "symlink":
-		return " -> " + e.Target
+		return " -> " + oneLine(e.Target)
 	}
 	return " (" + e.Type + ")"
+}
+
+// oneLine quotes a name that would look like something else, such as another row of the tree.
+func oneLine(name string) string {
+	if utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+	}) {
+		return name
+	}
+	return strconv.Quote(name)
 }
 
 // notes say what is there and not shown (F13).
@@ -179,7 +192,13 @@ func (d *listData) notes() []string {
 		out = append(out, fmt.Sprintf("%d entries shown, %d more known; list a subfolder, or raise limit.", len(d.Entries), d.Hidden))
 	}
 	for _, s := range d.Receipt.Skipped {
-		examples := strings.Join(s.Examples, ", ")
+		examples := ""
+		for i, e := range s.Examples {
+			if i > 0 {
+				examples += ", "
+			}
+			examples += oneLine(e)
+		}
 		if s.Count > len(s.Examples) {
 			examples += ", …"
 		}

@@ -61,7 +61,7 @@ func load(ctx context.Context, call *tool.Call, path string) (loaded, error) {
 			Message:  fmt.Sprintf("%q has %d bytes; files up to %d bytes can be changed.", path, l.info.Size, MaxEditSize),
 			Expected: "a smaller file", Hint: "Split the file, or change it with a command."}
 	}
-	data, err := readAll(ctx, call.Host, l.path.Real)
+	data, err := readAll(ctx, call.Host, l.path.Real, MaxEditSize)
 	if err != nil {
 		return l, tool.PathError("path", path, err)
 	}
@@ -69,7 +69,9 @@ func load(ctx context.Context, call *tool.Call, path string) (loaded, error) {
 	return l, nil
 }
 
-func readAll(ctx context.Context, h host.Host, real string) ([]byte, error) {
+// readAll reads a whole file. Some files of the system have no end, whatever size they claim: those end with an error
+// behind the limit.
+func readAll(ctx context.Context, h host.Host, real string, limit int64) ([]byte, error) {
 	f, err := h.Open(ctx, real)
 	if err != nil {
 		return nil, err
@@ -83,35 +85,80 @@ func readAll(ctx context.Context, h host.Host, real string) ([]byte, error) {
 		}
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
-		if err == io.EOF {
+		switch {
+		case err == io.EOF:
 			return data, nil
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case int64(len(data)) > max(size, limit):
+			return nil, &host.PathError{Op: "read", Path: real, Err: fmt.Errorf("it does not end: %d bytes were read, and it claims to have %d", len(data), size)}
 		}
 	}
 }
 
-// mustHaveRead enforces F9 on a file that is about to change.
+// known says what the session knows of a file: whether it read or wrote it, and whether it knows the content that is there.
+// The key is the path as it was addressed; what was reached through a link is known under its own name as well.
+func known(call *tool.Call, l *loaded) (seen, current bool) {
+	for _, key := range []string{l.path.Abs, l.path.Real} {
+		d, ok := call.ReadState.Seen(key)
+		seen = seen || ok
+		current = current || ok && (l.state.Blob == nil || d == l.state.Blob.Digest())
+	}
+	return seen, current
+}
+
+// mark notes that the session knows the content with this digest.
+func mark(call *tool.Call, l *loaded, d change.Digest) {
+	call.ReadState.Mark(l.path.Abs, d)
+	if l.path.Real != l.path.Abs {
+		call.ReadState.Mark(l.path.Real, d)
+	}
+}
+
+// mustHaveRead enforces F9 on a file that is about to change. What is too large to be read whole is not held to it.
 func mustHaveRead(call *tool.Call, l *loaded, given string) error {
-	if !call.Options.RequireRead || !l.exists() {
+	if !call.Options.RequireRead || !l.exists() || l.info.Size > MaxEditSize {
 		return nil
 	}
-	seen, ok := call.ReadState.Seen(l.path.Abs)
-	if !ok {
+	seen, current := known(call, l)
+	switch {
+	case !seen:
 		return &tool.Error{Code: tool.OperationNotAllowed, Parameter: "path",
 			Message: fmt.Sprintf("%q has not been read in this session, so it is not changed.", given),
 			Hint:    "Read it with read_file, then make the change."}
-	}
-	if l.state.Blob != nil && seen != l.state.Blob.Digest() {
+	case !current:
 		return &tool.Error{Code: tool.Stale, Parameter: "path", Retry: true,
 			Message: fmt.Sprintf("%q changed since this session read it; nothing was written.", given),
 			Hint:    "Read it again with read_file, then make the change on top of what it holds now."}
 	}
 	return nil
+}
+
+// behind returns the action of a call that cannot be planned without telling something of files that policy does not
+// simply let the session read: first their reading is decided, then run does the rest, whose changes are decided at the
+// second gate point.
+func behind(private []tool.Target, run func(context.Context, tool.Runner) (tool.Result, error)) tool.Action {
+	return tool.Action{Run: run, Intent: tool.Intent{Permission: tool.ReadPermission, Effects: []tool.Effect{tool.Read}, Targets: private, Alone: true}}
+}
+
+// failed is the outcome of planning that failed over the content of a file: an error that quotes it waits behind the gate
+// where the file is private.
+func failed(call *tool.Call, p host.Path, err error) (tool.Action, error) {
+	if tool.IsFault(err) || p.Real == "" || call.Reading(p) == tool.Allow {
+		return tool.Action{}, err
+	}
+	return behind([]tool.Target{tool.PathTo(p, tool.Read)}, func(context.Context, tool.Runner) (tool.Result, error) { return tool.Result{}, err }), nil
+}
+
+// planned is the outcome of planning a change that is made from the content of a file. Where policy denies reading it, the
+// denial is that of reading.
+func planned(call *tool.Call, p host.Path, a tool.Action) tool.Action {
+	if call.Reading(p) != tool.Deny {
+		return a
+	}
+	return behind([]tool.Target{tool.PathTo(p, tool.Read)}, a.Run)
 }
 
 // missing is the error for a path that has to exist, with the nearest name of its folder.
@@ -122,8 +169,11 @@ func missing(ctx context.Context, call *tool.Call, l *loaded, parameter, given s
 		return e
 	}
 	names := make([]string, 0, len(entries))
+	visible := visibleBelow(call, host.Path{Abs: filepath.Dir(l.path.Abs), Real: filepath.Dir(l.path.Real), Root: l.path.Root, Rel: filepath.Dir(l.path.Rel)})
 	for _, en := range entries {
-		names = append(names, en.Name)
+		if visible(en.Name) {
+			names = append(names, en.Name)
+		}
 	}
 	if near := nearest(filepath.Base(l.path.Real), names); near != "" {
 		return e.With(fmt.Sprintf("Did you mean %q?", filepath.Join(filepath.Dir(given), near)))

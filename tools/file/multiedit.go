@@ -74,7 +74,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput)
 	}
 	f, err := openText(ctx, call, in.Path)
 	if err != nil {
-		return tool.Action{}, err
+		return f.refused(call, err)
 	}
 	content, created := f.text.Content, false
 	outcomes := make([]outcome, len(in.Edits))
@@ -113,7 +113,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput)
 	}
 	rest := unmade("edit", outcomes)
 	if batch.Applied == 0 || in.Atomic && rest != "" || f.exists() && f.sameBytes(batch.Content) {
-		return tool.Action{}, nothingWritten(in, outcomes)
+		return failed(call, f.path, nothingWritten(in, outcomes))
 	}
 	data := editData{Path: in.Path, Created: created, Replacements: replacements, Edits: outcomes}
 	msg := multiEditMessage(in.Path, outcomes, batch.Applied, replacements)
@@ -121,8 +121,13 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput)
 		a, err := f.create(ctx, call, string(batch.Content))
 		return retext(a, msg, data), err
 	}
-	a, err := f.replace(batch.Content, msg, data)
-	a.Intent.Hunks = len(in.Edits)
+	a, err := f.replace(call, batch.Content, msg, data)
+	if a.Intent.Changes != nil {
+		a.Intent.Hunks = len(in.Edits)
+	}
+	if rest != "" && err == nil && call.Reading(f.path) == tool.Ask { // the edits that failed quote the file
+		a = behind([]tool.Target{tool.PathTo(f.path, tool.Read)}, a.Run)
+	}
 	return a, err
 }
 

@@ -18,22 +18,55 @@ import (
 
 var errIsDir = host.ErrIsDir
 
-// page is the text that one read_file call shows, within its budget of lines and bytes.
+// page is the text that one read_file call shows, within its budget of lines and bytes. Everything counts, with some bytes
+// set aside for what is said at the end.
 type page struct {
 	strings.Builder
 	lines, bytes int // left; negative means without limit
+	rows         int // of content
 	cut          bool
 	skipped      []string
+	media        int // bytes of media
+	pictures     int
+}
+
+// endBytes is about what the end of a page takes: how to read on, and what was not read.
+const endBytes = 400
+
+func newPage(b tool.Bounds) *page {
+	p := &page{lines: b.Lines, bytes: b.Bytes}
+	if p.bytes > 0 {
+		p.bytes -= min(endBytes, p.bytes/2)
+	}
+	return p
 }
 
 func (p *page) full() bool { return p.lines == 0 || p.bytes == 0 }
 
-// note adds a line that is not content and costs nothing of the budget.
+// spend takes bytes off the budget.
+func (p *page) spend(n int) {
+	if p.bytes > 0 {
+		p.bytes = max(p.bytes-n, 0)
+	}
+}
+
+// room takes the bytes of media off theirs, where they fit.
+func (p *page) room(n int) bool {
+	if p.media+n > maxMedia || p.pictures == maxPictures {
+		return false
+	}
+	p.media, p.pictures = p.media+n, p.pictures+1
+	return true
+}
+
+// note adds a line that is not content.
 func (p *page) note(format string, args ...any) {
-	if p.Len() > 0 {
+	before := p.Len()
+	if before > 0 {
 		p.WriteByte('\n')
 	}
 	fmt.Fprintf(p, format, args...)
+	p.spend(p.Len() - before)
 }
 
 func (p *page) skip(path string) {
@@ -44,30 +77,36 @@ func (p *page) skip(path string) {
 // String ends the page with the files that found no room.
 func (p *page) String() string {
 	s := p.Builder.String()
-	if len(p.skipped) > 0 {
-		s += fmt.Sprintf("\n[Not read, because this call is full: %s. Read them with another call.]", strings.Join(p.skipped, ", "))
+	if len(p.skipped) == 0 {
+		return s
 	}
-	return s
+	names, n := "", 0
+	for ; n < len(p.skipped) && (n == 0 || len(names)+len(p.skipped[n]) < endBytes/2); n++ {
+		if n > 0 {
+			names += ", "
+		}
+		names += clip.Middle(p.skipped[n], endBytes/2)
+	}
+	if rest := len(p.skipped) - n; rest > 0 {
+		names += fmt.Sprintf(" and %d more", rest)
+	}
+	return s + fmt.Sprintf("\n[Not read, because this call is full: %s. Read them with another call.]", names)
 }
 
-// add shows one numbered line and reports whether there was room.
+// add shows one numbered line and reports whether there was room. The first line of a page is shown as far as it fits.
 func (p *page) add(number int, line string, column int) bool {
 	if p.full() {
 		return false
 	}
-	piece := clip.Columns(line, column, LineClip)
-	shown := strings.ToValidUTF8(piece.Text, "\uFFFD")
-	if piece.After() > 0 {
-		shown += fmt.Sprintf(" …[characters %d–%d of %d; continue with offset=%d limit=1 column=%d]", piece.From, piece.To, piece.Total, number, piece.To+1)
+	row := numbered(number, line, column, LineClip)
+	for width := LineClip; p.bytes >= 0 && len(row)+1 > p.bytes; row = numbered(number, line, column, width) {
+		if p.rows > 0 || width == 1 {
+			p.bytes = 0
+			return false
+		}
+		width = max(1, min(width-1, width*p.bytes/(len(row)+1)))
 	}
-	row := strconv.Itoa(number) + "\t" + shown
-	if p.bytes >= 0 && len(row)+1 > p.bytes {
-		p.bytes = 0
-		return false
-	}
-	if p.bytes > 0 {
-		p.bytes -= len(row) + 1
-	}
+	p.spend(len(row) + 1)
 	if p.lines > 0 {
 		p.lines--
 	}
@@ -75,7 +114,21 @@ func (p *page) add(number int, line string, column int) bool {
 		p.WriteByte('\n')
 	}
 	p.WriteString(row)
+	p.rows++
 	return true
+}
+
+// numbered returns a line as it is shown: its number, the asked characters, and how to go on inside it.
+func numbered(number int, line string, column, width int) string {
+	piece := clip.Columns(line, column, width)
+	shown := strings.ToValidUTF8(piece.Text, "\uFFFD")
+	switch {
+	case piece.After() > 0:
+		shown += fmt.Sprintf(" …[characters %d–%d of %d; continue with offset=%d limit=1 column=%d]", piece.From, piece.To, piece.Total, number, piece.To+1)
+	case column > 1 && piece.Text == "":
+		shown = fmt.Sprintf("[this line has %d characters]", piece.Total)
+	}
+	return strconv.Itoa(number) + "\t" + shown
 }
 
 // lineRange shows the asked lines of a decoded file and a footer that says how to go on.
@@ -122,7 +175,7 @@ func (p *page) footer(j *readJob, next, total int, cut bool) {
 	}
 	first := max(j.Offset, 1)
 	if next == first {
-		p.note("[Line %d does not fit here; read on with path=%s offset=%d.]", next, j.Path, next)
+		p.note("[Line %d does not fit here; read on with offset=%d.]", next, next)
 		return
 	}
 	p.note("[Lines %d–%d%s; read on with offset=%d.]", first, next-1, of, next)
@@ -177,7 +230,7 @@ func (p *page) stream(ctx context.Context, r *bufio.Reader, bom bool, j *readJob
 	}
 	from := max(j.Offset, 1)
 	for n := 1; ; n++ {
-		line, err := longLine(r, n >= from)
+		line, err := longLine(ctx, r, n >= from)
 		switch {
 		case err == io.EOF && n <= from && n > 1:
 			return tool.Errorf(tool.InvalidParameter, "offset %d is past the end of %q, which has %d lines.", from, j.Path, n-1).
@@ -200,19 +253,22 @@ func (p *page) stream(ctx context.Context, r *bufio.Reader, bom bool, j *readJob
 	}
 }
 
-// longLine reads one line without its ending, of any length; where it is not wanted it is only skipped.
-func longLine(r *bufio.Reader, want bool) ([]byte, error) {
+// longLine reads one line without its ending, of any length; where it is not wanted it is only skipped. Of a line that is
+// too long to hold, the rest is skipped.
+func longLine(ctx context.Context, r *bufio.Reader, want bool) ([]byte, error) {
 	var line []byte
 	for some := false; ; some = true {
 		part, err := r.ReadSlice('\n')
-		if want {
+		if want && len(line) < MaxEditSize {
 			line = append(line, part...)
 		}
 		switch {
 		case err == nil:
 			return bytes.TrimSuffix(line, []byte{'\n'}), nil
-		case err == bufio.ErrBufferFull:
+		case err == bufio.ErrBufferFull && ctx.Err() == nil:
 			continue
+		case err == bufio.ErrBufferFull:
+			return nil, ctx.Err()
 		case err == io.EOF && (some || len(part) > 0):
 			return line, nil
 		}

@@ -54,7 +54,7 @@ func (Patch) plan(ctx context.Context, call *tool.Call, in patchInput) (tool.Act
 	}
 	outcomes := hunkOutcomes(call, &res)
 	if err != nil {
-		return tool.Action{}, planError(err, outcomes)
+		return src.failed(planError(err, outcomes))
 	}
 	set := &res.Set
 	if err := src.parents(set); err != nil {
@@ -63,6 +63,12 @@ func (Patch) plan(ctx context.Context, call *tool.Call, in patchInput) (tool.Act
 	data := patchData{Format: p.Format.String(), Hunks: outcomes}
 	if set.Empty() {
 		return src.unchanged(data), nil
+	}
+	run := commit(set, func(host.Receipt) tool.Result {
+		return tool.TextResult(patchMessage(&res, set.Preview(call.Dir, change.PreviewOptions{}).Files, outcomes), data)
+	})
+	if private, worst := src.private(); worst == tool.Deny {
+		return behind(private, run), nil
 	}
 	intent := tool.Intent{Effects: []tool.Effect{tool.Read, tool.Write}, Persists: true, Changes: set, Hunks: p.Count()}
 	for _, path := range set.Paths() {
@@ -76,9 +82,28 @@ func (Patch) plan(ctx context.Context, call *tool.Call, in patchInput) (tool.Act
 			intent.MayCreate = append(intent.MayCreate, op.Path)
 		}
 	}
-	return tool.Action{Intent: intent, Run: commit(set, func(host.Receipt) tool.Result {
-		return tool.TextResult(patchMessage(&res, set.Preview(call.Dir, change.PreviewOptions{}).Files, outcomes), data)
-	})}, nil
+	return tool.Action{Intent: intent, Run: run}, nil
+}
+
+// private returns the files that were read for the patch and that policy does not simply let the session read, with the
+// strictest verdict.
+func (s *patchSource) private() (targets []tool.Target, worst tool.Verdict) {
+	for _, l := range s.seen {
+		if v := s.call.Reading(l.path); v != tool.Allow && l.exists() {
+			targets, worst = append(targets, tool.PathTo(l.path, tool.Read)), max(worst, v)
+		}
+	}
+	slices.SortFunc(targets, func(a, b tool.Target) int { return strings.Compare(a.Value, b.Value) })
+	return targets, worst
+}
+
+// failed is the outcome of planning that failed: an error that quotes private files waits behind the gate.
+func (s *patchSource) failed(err error) (tool.Action, error) {
+	private, _ := s.private()
+	if len(private) == 0 {
+		return tool.Action{}, err
+	}
+	return behind(private, func(context.Context, tool.Runner) (tool.Result, error) { return tool.Result{}, err }), nil
 }
 
 // unchanged is the action of a patch that fits and changes nothing.
@@ -221,7 +246,7 @@ func (s *patchSource) content(l loaded, path string) (loaded, error) {
 	if l.info.Size > MaxEditSize {
 		return l, tool.Errorf(tool.LimitExceeded, "%q has %d bytes; files up to %d bytes can be patched.", path, l.info.Size, MaxEditSize)
 	}
-	data, err := readAll(s.ctx, s.call.Host, l.path.Real)
+	data, err := readAll(s.ctx, s.call.Host, l.path.Real, MaxEditSize)
 	if err != nil {
 		return l, tool.PathError("patch", path, err)
 	}

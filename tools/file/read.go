@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/internal/clip"
 	"github.com/tackle-dev/tackle/internal/picture"
 	"github.com/tackle-dev/tackle/internal/text"
 	"github.com/tackle-dev/tackle/tool"
@@ -76,11 +76,16 @@ func (t Read) plan(ctx context.Context, call *tool.Call, in readInput) (tool.Act
 	case in.Path != "":
 		ranges = []readRange{{in.Path, in.Offset, in.Limit, in.Column}}
 	}
+	if len(ranges) > MaxRanges {
+		return tool.Action{}, tool.Errorf(tool.LimitExceeded, "files has %d elements; one call reads up to %d.", len(ranges), MaxRanges).
+			For("files", fmt.Sprintf("at most %d elements", MaxRanges)).With("Read them with several calls.")
+	}
 	intent := tool.Intent{Effects: []tool.Effect{tool.Read}}
 	jobs := make([]readJob, len(ranges))
 	for i, r := range ranges {
 		jobs[i] = readJob{readRange: r}
-		if strings.HasPrefix(r.Path, artifactScheme) {
+		if id, ok := tool.ArtifactPath(r.Path); ok {
+			jobs[i].spooled = id
 			continue
 		}
 		l, err := stat(ctx, call, r.Path)
@@ -108,13 +113,15 @@ func (t Read) plan(ctx context.Context, call *tool.Call, in readInput) (tool.Act
 type readJob struct {
 	readRange
 	loaded
-	err error
+	spooled string // id of the artifact that is meant
+	err     error
 }
 
 func (t Read) run(ctx context.Context, call *tool.Call, jobs []readJob) (tool.Result, error) {
-	page := &page{lines: call.Bounds.Resolve().Lines, bytes: call.Bounds.Resolve().Bytes}
+	page := newPage(call.Bounds.Resolve())
 	res := tool.Result{Bounded: true}
 	data := readData{}
+	var first *tool.Error // failure
 	failures := 0
 	for i := range jobs {
 		j := &jobs[i]
@@ -132,7 +139,9 @@ func (t Read) run(ctx context.Context, call *tool.Call, jobs []readJob) (tool.Re
 			if len(jobs) == 1 || !errors.As(err, &e) {
 				return tool.Result{}, err
 			}
-			failures++
+			if failures++; first == nil {
+				first = e
+			}
 			d.Error = e.Error()
 			page.note("[%s: %s]", e.Code, e.Message)
 		}
@@ -140,7 +149,7 @@ func (t Read) run(ctx context.Context, call *tool.Call, jobs []readJob) (tool.Re
 		res.Parts = append(res.Parts, parts...)
 	}
 	if failures == len(jobs) {
-		return tool.Result{}, tool.Errorf(tool.NotFound, "none of the %d files could be read:\n%s", len(jobs), page.String()).With("Find the files with glob, or list a folder with list_dir.")
+		return tool.Result{}, tool.Errorf(first.Code, "none of the %d files could be read:\n%s", len(jobs), page.String()).With("Find the files with glob, or list a folder with list_dir.")
 	}
 	res.Parts = append([]tool.Part{tool.Text(page.String())}, res.Parts...)
 	res.Data = data
@@ -153,14 +162,14 @@ func (t Read) one(ctx context.Context, call *tool.Call, j *readJob, page *page) 
 	if j.err != nil {
 		return fileData{}, nil, j.err
 	}
-	if id, ok := strings.CutPrefix(j.Path, artifactScheme); ok {
-		return t.artifact(ctx, call, j, id, page)
+	if j.spooled != "" {
+		return t.artifact(ctx, call, j, j.spooled, page)
 	}
 	d := fileData{Bytes: j.info.Size}
 	if j.info.Size > MaxEditSize {
 		return d, nil, streamFile(ctx, call, j, &d, page)
 	}
-	raw, err := readAll(ctx, call.Host, j.path.Real)
+	raw, err := readAll(ctx, call.Host, j.path.Real, MaxEditSize)
 	if err != nil {
 		return d, nil, tool.PathError("path", j.Path, err)
 	}
@@ -168,7 +177,7 @@ func (t Read) one(ctx context.Context, call *tool.Call, j *readJob, page *page) 
 	d.Digest, d.Bytes = blob.Digest(), blob.Size()
 	parts, err := t.show(raw, j, &d, page)
 	if err == nil {
-		call.ReadState.Mark(j.path.Abs, d.Digest)
+		mark(call, &j.loaded, d.Digest)
 	}
 	return d, parts, err
 }
@@ -192,10 +201,16 @@ func (t Read) show(raw []byte, j *readJob, d *fileData, page *page) ([]tool.Part
 	return nil, page.lineRange(decoded, j, d)
 }
 
+// media returns a picture or document as a part, as long as the call has room for it: more than a provider takes in one
+// message would make the next request fail (O9).
 func (t Read) media(raw []byte, mime string, j *readJob, page *page) ([]tool.Part, error) {
 	if mime == "application/pdf" {
 		if len(raw) > maxDocument {
 			page.note("[%s is a PDF of %d bytes, more than the %d that can be shown at once.]", j.Path, len(raw), maxDocument)
+			return nil, nil
+		}
+		if !page.room(len(raw)) {
+			page.note("[%s is a PDF of %d bytes; this call has no room for it, read it with a call of its own.]", j.Path, len(raw))
 			return nil, nil
 		}
 		page.note("[%s is a PDF of %d bytes; it follows.]", j.Path, len(raw))
@@ -210,24 +225,25 @@ func (t Read) media(raw []byte, mime string, j *readJob, page *page) ([]tool.Par
 	if p.Note != "" {
 		note = p.Note
 	}
+	if !page.room(len(p.Data)) {
+		page.note("[%s is a picture (%s); this call has no room for it, read it with a call of its own.]", j.Path, note)
+		return nil, nil
+	}
 	page.note("[%s is a picture; it follows: %s.]", j.Path, note)
 	return []tool.Part{{Kind: tool.ImageKind, Data: p.Data, MIME: p.MIME, Name: j.Path, Width: p.Width, Height: p.Height}}, nil
 }
 
-// maxDocument is the size up to which a PDF is handed to the model as it is: what a request of the strictest provider
-// holds beside other content, before base64.
-const maxDocument = 3_700_000
-
-const artifactScheme = "artifact:"
+// Limits of media in one call: of a PDF that is handed to the model as it is, and of all media together, both what a
+// request of the strictest provider holds beside other content, before base64; and of their number, beyond which that
+// provider takes smaller pictures only.
+const (
+	maxDocument = 3_700_000
+	maxMedia    = 12_000_000
+	maxPictures = 20
+)
 
 func (t Read) artifact(ctx context.Context, call *tool.Call, j *readJob, id string, page *page) (fileData, []tool.Part, error) {
-	if call.Artifacts == nil {
-		return fileData{}, nil, tool.Errorf(tool.NotFound, "this session keeps no artifacts.").For("path", "the path of a file")
-	}
-	a, err := call.Artifacts.Open(ctx, id)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fileData{}, nil, tool.Errorf(tool.NotFound, "there is no artifact %q; it may have expired.", id).With("List the artifacts of this session with the artifact tool, op=list.")
-	}
+	a, err := openArtifact(ctx, call, id)
 	if err != nil {
 		return fileData{}, nil, err
 	}
@@ -242,4 +258,17 @@ func (t Read) artifact(ctx context.Context, call *tool.Call, j *readJob, id stri
 	}
 	parts, err := t.show(raw, j, &d, page)
 	return d, parts, err
+}
+
+// openArtifact opens an artifact that a path names.
+func openArtifact(ctx context.Context, call *tool.Call, id string) (tool.ArtifactReader, error) {
+	if call.Artifacts == nil {
+		return nil, tool.Errorf(tool.NotFound, "this session keeps no artifacts.").For("path", "the path of a file")
+	}
+	a, err := call.Artifacts.Open(ctx, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, tool.Errorf(tool.NotFound, "there is no artifact %q; it may have expired.", clip.Middle(id, 100)).For("path", "artifact:ID of an artifact that exists").
+			With("List the artifacts of this session with the artifact tool, op=list.")
+	}
+	return a, err
 }

@@ -69,13 +69,13 @@ func (Delete) plan(ctx context.Context, call *tool.Call, in deleteInput) (tool.A
 				Message: fmt.Sprintf("%q is a folder with %d entries; nothing was deleted.", in.Path, len(entries)),
 				Hint:    "Look at it with list_dir. If all of it shall go, call again with recursive=true."}
 		}
-		if err := w.walk(l.path.Real); err != nil {
+		if err := w.walk(l.path); err != nil {
 			return tool.Action{}, tool.PathError("path", in.Path, err)
 		}
 	}
 	set := &change.Set{}
 	for _, e := range slices.Backward(w.found) { // children first
-		set.Ops = append(set.Ops, change.Op{Kind: change.Delete, Path: e.path, Before: e.state})
+		set.Ops = append(set.Ops, change.Op{Kind: change.Delete, Path: e.path.Real, Before: e.state})
 	}
 	set.Ops = append(set.Ops, change.Op{Kind: change.Delete, Path: l.path.Real, Before: l.state})
 	data := treeData{Path: in.Path, Files: len(set.Ops), Bytes: w.bytes}
@@ -124,78 +124,24 @@ func (Move) plan(ctx context.Context, call *tool.Call, in moveInput) (tool.Actio
 		return tool.Action{}, tool.PathError("to", in.To, err)
 	}
 	set := &change.Set{Ops: append(ops, change.Op{Kind: change.Move, Path: from.path.Real, To: to.Real, Before: from.state})}
+	targets := []tool.Target{tool.PathTo(from.path, tool.Write), tool.PathTo(to, tool.Write)}
+	if from.state.Type == change.Dir && call.Screen != nil {
+		inside, err := guarded(ctx, call, from.path)
+		if err != nil {
+			return tool.Action{}, tool.PathError("path", in.Path, err)
+		}
+		targets = append(targets, inside...)
+	}
 	return tool.Action{
-		Intent: tool.Intent{Effects: []tool.Effect{tool.Write}, Persists: true, Changes: set, MayCreate: []string{to.Real},
-			Targets: []tool.Target{tool.PathTo(from.path, tool.Write), tool.PathTo(to, tool.Write)}},
+		Intent: tool.Intent{Effects: []tool.Effect{tool.Write}, Persists: true, Changes: set, MayCreate: []string{to.Real}, Targets: targets},
 		Run: commit(set, func(host.Receipt) tool.Result {
 			return tool.TextResult(fmt.Sprintf("Moved %s to %s.", in.Path, in.To), treeData{Path: in.Path, To: in.To, Files: 1})
 		}),
 	}, nil
 }
 
-// Copy is the copy_file tool.
-type Copy struct{}
-
-type copyInput struct {
-	Path string `json:"path" jsonschema:"File, link or folder to copy"`
-	To   string `json:"to" jsonschema:"Path of the copy; missing parent folders are made"`
-}
-
-// Tool returns the tool.
-func (t Copy) Tool() tool.Tool {
-	return tool.Define(tool.Spec{
-		Name: "copy_file", Category: "file", Title: "Copy file", Permission: "edit",
-		Description: "Copy a file, link or folder with its modes. Never overwrites: the new path must be free.",
-		Annotations: tool.Annotations{},
-		Example:     `{"path": "config.example.yaml", "to": "config.yaml"}`,
-	}, t.plan)
-}
-
-func (Copy) plan(ctx context.Context, call *tool.Call, in copyInput) (tool.Action, error) {
-	from, to, err := sourceAndGoal(ctx, call, in.Path, in.To)
-	if err != nil {
-		return tool.Action{}, err
-	}
-	set := &change.Set{}
-	if set.Ops, err = parents(ctx, call, to.Real); err != nil {
-		return tool.Action{}, tool.PathError("to", in.To, err)
-	}
-	w := &walker{ctx: ctx, call: call, contents: true}
-	switch from.state.Type {
-	case change.Dir:
-		set.Ops = append(set.Ops, change.Op{Kind: change.Mkdir, Path: to.Real, After: change.State{Type: change.Dir, Mode: from.state.Mode}})
-		if err := w.walk(from.path.Real); err != nil {
-			return tool.Action{}, tool.PathError("path", in.Path, err)
-		}
-	default:
-		if err := w.content(&from, in.Path); err != nil {
-			return tool.Action{}, err
-		}
-		set.Ops = append(set.Ops, change.Op{Kind: change.Write, Path: to.Real, After: from.state})
-	}
-	for _, e := range w.found {
-		kind := change.Write
-		if e.state.Type == change.Dir {
-			kind = change.Mkdir
-		}
-		rel, err := filepath.Rel(from.path.Real, e.path)
-		if err != nil {
-			return tool.Action{}, tool.Fault(err)
-		}
-		set.Ops = append(set.Ops, change.Op{Kind: kind, Path: filepath.Join(to.Real, rel), After: e.state})
-	}
-	data := treeData{Path: in.Path, To: in.To, Files: len(w.found) + 1, Bytes: w.bytes}
-	return tool.Action{
-		Intent: tool.Intent{Effects: []tool.Effect{tool.Read, tool.Write}, Persists: true, Changes: set, MayCreate: []string{to.Real},
-			Targets: []tool.Target{tool.PathTo(from.path, tool.Read), tool.PathTo(to, tool.Write)}},
-		Run: commit(set, func(host.Receipt) tool.Result {
-			return tool.TextResult(fmt.Sprintf("Copied %s to %s (%d entries, %d bytes).", in.Path, in.To, data.Files, data.Bytes), data)
-		}),
-	}, nil
-}
-
 // sourceAndGoal checks the two paths of a move or copy: the first exists and is no root, the second is free.
-func sourceAndGoal(ctx context.Context, call *tool.Call, path, goal string) (from loaded, to host.Path, err error) {
+func sourceAndGoal(ctx context.Context, call *tool.Call, path, into string) (from loaded, to host.Path, err error) {
 	if from, err = statNoFollow(ctx, call, path); err != nil {
 		return from, to, err
 	}
@@ -205,19 +151,42 @@ func sourceAndGoal(ctx context.Context, call *tool.Call, path, goal string) (fro
 	if err = notRoot(call, from.path, path); err != nil {
 		return from, to, err
 	}
-	target, err := statNoFollow(ctx, call, goal)
-	if err != nil {
+	if to, err = goal(ctx, call, into, filepath.Base(from.path.Abs)); err != nil {
 		return from, to, err
 	}
-	if target.exists() {
-		return from, to, &tool.Error{Code: tool.OperationNotAllowed, Parameter: "to", Expected: "a path where nothing is",
-			Message: fmt.Sprintf("%q exists already (%s); nothing was moved or overwritten.", goal, target.state.Type),
-			Hint:    "Choose another path, or delete what is there first."}
+	if from.state.Type == change.Dir && below(to.Real, from.path.Real) {
+		return from, to, &tool.Error{Code: tool.InvalidParameter, Parameter: "to", Message: fmt.Sprintf("%q lies inside %q.", into, path), Expected: "a path outside of the folder itself"}
 	}
-	if from.state.Type == change.Dir && below(target.path.Real, from.path.Real) {
-		return from, to, &tool.Error{Code: tool.InvalidParameter, Parameter: "to", Message: fmt.Sprintf("%q lies inside %q.", goal, path), Expected: "a path outside of the folder itself"}
+	return from, to, nil
+}
+
+// goal checks the path where something shall stand: nothing may be there. name is what it is called now.
+func goal(ctx context.Context, call *tool.Call, into, name string) (host.Path, error) {
+	target, err := statNoFollow(ctx, call, into)
+	if err != nil {
+		return target.path, asked("to", err)
 	}
-	return from, target.path, nil
+	if !target.exists() {
+		return target.path, nil
+	}
+	e := &tool.Error{Code: tool.OperationNotAllowed, Parameter: "to", Expected: "a path where nothing is",
+		Message: fmt.Sprintf("%q exists already (%s); nothing was moved, copied or overwritten.", into, target.state.Type),
+		Hint:    "Choose another path, or delete what is there first."}
+	if target.state.Type == change.Dir {
+		e.Hint = fmt.Sprintf("To put it into that folder, give the whole new path: to=%s.", filepath.Join(into, name))
+	}
+	return target.path, e
+}
+
+// asked names the parameter that an error about a path really speaks of.
+func asked(parameter string, err error) error {
+	var e *tool.Error
+	if !errors.As(err, &e) || e.Parameter != "path" {
+		return err
+	}
+	c := *e
+	c.Parameter = parameter
+	return &c
 }
 
 // statNoFollow is stat for the path itself: where its last component is a link, the link is meant.
@@ -254,75 +223,3 @@ func below(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
-
-// walker collects everything below a folder, parents before children, within the limits of one call.
-type walker struct {
-	ctx      context.Context
-	call     *tool.Call
-	contents bool // hold file contents (copy); otherwise only digests
-	found    []entryState
-	bytes    int64
-}
-
-type entryState struct {
-	path  string
-	state change.State
-}
-
-func (w *walker) walk(dir string) error {
-	entries, err := w.call.Host.ReadDir(w.ctx, dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if len(w.found) >= MaxTree {
-			return &tool.Error{Code: tool.LimitExceeded, Message: fmt.Sprintf("the folder holds more than %d entries; nothing was changed.", MaxTree), Hint: "Take its subfolders one by one, or use a command."}
-		}
-		path := filepath.Join(dir, e.Name)
-		if e.Special != "" {
-			return &tool.Error{Code: tool.OperationNotAllowed, Message: fmt.Sprintf("%s is a %s; the folder was not touched.", path, e.Special), Hint: "Remove it with a command first."}
-		}
-		l := loaded{path: host.Path{Real: path}, info: e, state: change.State{Type: e.Type, Mode: e.Mode, Target: e.Target}}
-		if err := w.content(&l, path); err != nil {
-			return err
-		}
-		w.found = append(w.found, entryState{path, l.state})
-		if e.Type == change.Dir {
-			if err := w.walk(path); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// content adds a file's content to its state: the bytes for a copy, the digest alone for what only has to be verified.
-func (w *walker) content(l *loaded, given string) error {
-	if l.state.Type != change.File {
-		return nil
-	}
-	w.bytes += l.info.Size
-	if w.contents && w.bytes > MaxTreeSize {
-		return &tool.Error{Code: tool.LimitExceeded, Message: fmt.Sprintf("the copy would hold more than %d bytes; nothing was copied.", int64(MaxTreeSize)), Hint: "Take the subfolders one by one, or use a command."}
-	}
-	if !w.contents && (l.info.Size > smallFile || w.bytes > previewBytes) {
-		sum, err := digestOf(w.ctx, w.call.Host, l.path.Real)
-		if err != nil {
-			return tool.PathError("path", given, err)
-		}
-		l.state.Blob = change.KnownBlob(sum, l.info.Size)
-		return nil
-	}
-	data, err := readAll(w.ctx, w.call.Host, l.path.Real)
-	if err != nil {
-		return tool.PathError("path", given, err)
-	}
-	l.state.Blob = change.NewBlob(data)
-	return nil
-}
-
-// A deletion holds contents up to these sizes, so that its preview can show them; of the rest it knows the digest.
-const (
-	smallFile    = 256 << 10 // of one file
-	previewBytes = 4 << 20   // of all
-)

@@ -58,20 +58,14 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 	if err != nil {
 		return tool.Action{}, tool.Fault(fmt.Errorf("read the journal: %w", err))
 	}
+	for _, r := range call.Host.Info().Roots { // the journal is that of all workspaces
+		q.Roots = append(q.Roots, r.Path)
+	}
 	txs := q.Select(all)
 	if len(txs) == 0 {
 		return tool.Action{}, tool.Errorf(tool.NotFound, "there is nothing to undo here.").With("Name another session or time; 'tackle undo --list' shows what can be taken back.")
 	}
-	byID := map[string]host.Transaction{}
-	for _, tx := range txs {
-		byID[tx.ID] = tx
-	}
-	plan, err := undo.New(ctx, call.Host, txs, func(tx string) (string, string, bool) {
-		if t.Diff == nil {
-			return "", "", false
-		}
-		return t.Diff(ctx, byID[tx])
-	})
+	plan, gone, err := t.newest(ctx, call.Host, txs)
 	if err != nil {
 		return tool.Action{}, tool.PathError("path", "the files to restore", err)
 	}
@@ -80,7 +74,8 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 		return tool.Action{}, err
 	}
 	set := &plan.Set
-	intent := tool.Intent{Effects: []tool.Effect{tool.Write}, Persists: true, Changes: set, Note: map[string]string{undo.NoteUndoes: strings.Join(plan.Txs, " ")}}
+	intent := tool.Intent{Effects: []tool.Effect{tool.Write}, Persists: true, Changes: set, Alone: true,
+		Note: map[string]string{undo.NoteUndoes: strings.Join(append(gone, plan.Txs...), " ")}}
 	for _, path := range set.Paths() {
 		p, err := call.ResolveSelf(ctx, path)
 		if err != nil {
@@ -89,7 +84,7 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 		intent.Targets = append(intent.Targets, tool.PathTo(p, tool.Write))
 	}
 	if set.Empty() {
-		return tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read}}, Run: func(context.Context, tool.Runner) (tool.Result, error) {
+		return tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read}, Alone: true}, Run: func(context.Context, tool.Runner) (tool.Result, error) {
 			return tool.TextResult("Nothing to do: the files are as they were before.", data), nil
 		}}, nil
 	}
@@ -103,6 +98,30 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 		}
 		return tool.TextResult(text, data)
 	})}, nil
+}
+
+// newest plans to take back the newest transactions that one changeset can. Those of which nothing is left to take back,
+// because somebody did it already, are passed over and named.
+func (t Undo) newest(ctx context.Context, h host.Host, txs []host.Transaction) (plan undo.Plan, gone []string, err error) {
+	byID := map[string]host.Transaction{}
+	for _, tx := range txs {
+		byID[tx.ID] = tx
+	}
+	diffs := func(tx string) (string, string, bool) {
+		if t.Diff == nil {
+			return "", "", false
+		}
+		return t.Diff(ctx, byID[tx])
+	}
+	for {
+		if plan, err = undo.New(ctx, h, txs, diffs); err != nil {
+			return plan, nil, err
+		}
+		if !plan.Set.Empty() || len(plan.Conflicts) > 0 || plan.Left == 0 {
+			return plan, gone, nil
+		}
+		gone, txs = append(gone, plan.Txs...), txs[:plan.Left]
+	}
 }
 
 // resolve takes the merges where they are wanted. Any conflict that stays refuses the whole undo.

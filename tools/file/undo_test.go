@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,10 +61,10 @@ func (w *world) tree() string {
 			return nil
 		case info.Mode().IsRegular():
 			b, err := os.ReadFile(p)
-			if err != nil {
+			if err != nil && !errors.Is(err, os.ErrPermission) {
 				return err
 			}
-			what = fmt.Sprintf("%q", b)
+			what = fmt.Sprintf("%q %v", b, err)
 		}
 		out = append(out, fmt.Sprintf("%s %v %s", p, info.Mode(), what))
 		return nil

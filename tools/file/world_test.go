@@ -28,6 +28,12 @@ type world struct {
 
 func newWorld(t testing.TB, files map[string]string, opt tool.Options) *world {
 	t.Helper()
+	return newWorldWith(t, files, toolbox.Config{Options: opt})
+}
+
+// newWorldWith is newWorld with rules, and with what else a toolbox can have.
+func newWorldWith(t testing.TB, files map[string]string, cfg toolbox.Config, rules ...permission.Rule) *world {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -42,11 +48,16 @@ func newWorld(t testing.TB, files map[string]string, opt tool.Options) *world {
 	if w.host, err = local.Open(local.Config{Roots: []host.Root{{Path: w.dir}}, StateDir: filepath.Join(dir, "state")}); err != nil {
 		t.Fatal(err)
 	}
-	gate, err := permission.New(permission.Options{Facts: permission.FactsOf(w.host.Info())})
+	o := permission.Options{Facts: permission.FactsOf(w.host.Info())}
+	if rules != nil {
+		o.Layers = []permission.Layer{{Name: "user", Rules: rules}}
+	}
+	gate, err := permission.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.box, err = toolbox.New(toolbox.Config{Host: w.host, Gate: gate, Env: tool.Environment{Mode: "code"}, Options: opt}); err != nil {
+	cfg.Host, cfg.Gate, cfg.Env = w.host, gate, tool.Environment{Mode: "code"}
+	if w.box, err = toolbox.New(cfg); err != nil {
 		t.Fatal(err)
 	}
 	for _, tl := range Tools(search.Config{}) {

@@ -64,7 +64,7 @@ func (Write) plan(ctx context.Context, call *tool.Call, in writeInput) (tool.Act
 	if l.exists() && bytes.Equal(data, l.data()) {
 		d.Outcome = "unchanged"
 		return tool.Action{Intent: intent, Run: func(context.Context, tool.Runner) (tool.Result, error) {
-			call.ReadState.Mark(l.path.Abs, l.state.Blob.Digest())
+			mark(call, &l, l.state.Blob.Digest())
 			return tool.TextResult(fmt.Sprintf("No change needed: %s already at target state (%d bytes)", in.Path, len(data)), d), nil
 		}}, nil
 	}
@@ -92,8 +92,7 @@ func knownContent(call *tool.Call, l *loaded, given string) error {
 	if l.state.Blob == nil {
 		return nil
 	}
-	seen, ok := call.ReadState.Seen(l.path.Abs)
-	if !ok || seen == l.state.Blob.Digest() {
+	if seen, current := known(call, l); !seen || current {
 		return nil
 	}
 	return &tool.Error{Code: tool.Stale, Parameter: "path", Retry: true,
