@@ -41,6 +41,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 type usage struct{ error }
 
 func main() {
+	noCoreDumps()
 	debug.SetGCPercent(400) // a short-lived heap of small calls: fewer collections, a few MiB more
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
