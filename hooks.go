@@ -105,8 +105,8 @@ func (b *Box) hookPaths() []string {
 	return out // a project's lie below .tackle, which is guarded at every place
 }
 
-// Notes returns what a person should know about the configuration, each a sentence: what has no effect, what is not
-// trusted.
+// Notes returns what a person should know about the configuration, each a sentence: rules that do not do what they seem to
+// do, hooks that do not run.
 func (b *Box) Notes() []string { return b.notes }
 
 // newHooks makes the runner of external hooks. The box's tools are looked up when a call comes.

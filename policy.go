@@ -55,6 +55,11 @@ func (b *Box) newPolicy(h host.Host, tools []Tool) (*policy, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range g.Lint() {
+		if f.Severity == permission.Warning {
+			b.notes = append(b.notes, f.String())
+		}
+	}
 	p.Live = permission.NewLive(g)
 	return p, nil
 }

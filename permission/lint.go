@@ -8,6 +8,7 @@ import (
 
 	"github.com/tackle-dev/tackle/glob"
 	"github.com/tackle-dev/tackle/schema"
+	"github.com/tackle-dev/tackle/tool"
 )
 
 // Severity says how much a finding matters.
@@ -95,6 +96,10 @@ func (g *Gate) lintName(r *rule, report reporter) {
 
 // lintPattern finds patterns that say less than they seem to.
 func (g *Gate) lintPattern(r *rule, report reporter) {
+	if why := g.never(r); why != "" {
+		report(Warning, "never", "the pattern can never match: %s", why)
+		return
+	}
 	if r.command != nil {
 		g.lintCommand(r, report)
 		return
@@ -116,6 +121,31 @@ func (g *Gate) lintPattern(r *rule, report reporter) {
 			}
 		}
 	}
+}
+
+// never says why a pattern matches nothing that its permission is asked for, or "".
+func (g *Gate) never(r *rule) string {
+	switch {
+	case r.command != nil:
+		if !r.governs(Shell, g.settings.tools) {
+			return fmt.Sprintf("it is one for commands, and %s runs none", r.Permission)
+		}
+	case strings.Contains(r.Pattern, "://") && r.other[tool.URLTarget] == nil:
+		return "it is an address, and nothing here compares addresses"
+	case r.path.inside && len(g.judge.facts.Roots) > 0:
+		// An allow of a project's layer covers what lies in a root only.
+		dir := "/"
+		if p, err := glob.Compile(r.path.text, glob.Options{}); err == nil {
+			dir += p.Dir()
+		}
+		if !slices.ContainsFunc(g.judge.facts.Roots, func(root string) bool {
+			root = fold(root)
+			return below(root, dir) || below(dir, root)
+		}) {
+			return "an allow is about the workspace, and it names a place outside of every root"
+		}
+	}
+	return ""
 }
 
 // lintLayers finds rules that another layer leaves nothing to decide.

@@ -151,6 +151,10 @@ func TestLint(t *testing.T) {
 			[]string{"project:1 overruled"}},
 		{"untrusted", []Layer{{Name: Project, Untrusted: true, Rules: parse(t, "allow edit src/**\ndeny edit x/y")}}, []string{"project:1 untrusted"}},
 		{"guarded", user(t, "allow edit .vscode/**\nallow edit ~/.local/state/tackle/**"), []string{"user:1 guarded", "user:2 guarded"}},
+		{"never: a command where none is run", user(t, "deny edit [\"git\", \"status\"]\ndeny shell [\"git\", \"status\"]"), []string{"user:1 never"}},
+		{"never: an address", user(t, "deny grep https://example.com/*"), []string{"user:1 never"}},
+		{"never: outside of every root", []Layer{{Name: Project, Base: "/elsewhere", Rules: parse(t, "allow edit src/**\ndeny edit x/**")},
+			{Name: User, Rules: parse(t, "allow edit src/**")}, {Name: "other", Base: root + "/sub", Rules: parse(t, "allow edit src/**")}}, []string{"project:1 never"}},
 		{"top only", user(t, "allow edit *.md\ndeny edit *.go"), []string{"user:1 top-only"}},
 	}
 	for _, tt := range tests {

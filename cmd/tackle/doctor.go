@@ -72,6 +72,9 @@ func (a *app) examine(cmd *cobra.Command, box *tackle.Box) []checkResult {
 	for _, n := range info.Notes {
 		checks = append(checks, checkResult{Name: "host", OK: true, Detail: n})
 	}
+	for _, n := range box.Notes() {
+		checks = append(checks, checkResult{Name: "policy", OK: true, Detail: n})
+	}
 	git := checkResult{Name: "git", OK: true, Detail: "not found; nothing needs it yet"}
 	if path, err := exec.LookPath("git"); err == nil {
 		git.Detail = path

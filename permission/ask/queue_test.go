@@ -357,3 +357,15 @@ func TestZeroQueue(t *testing.T) {
 		t.Error("a question without an intent was asked")
 	}
 }
+
+// BenchmarkAsk is one ask of a small edit with its answer: explanation, view, digest, decision.
+func BenchmarkAsk(b *testing.B) {
+	q, g := queue(b, ask.Options{})
+	qu := question(b, g, intent("edit", tool.Write, "src/a.go"))
+	qu.Faces = []ask.Face{answerer(yes)}
+	for b.Loop() {
+		if _, err := q.Ask(b.Context(), qu); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
