@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,12 +28,15 @@ type Log struct {
 	mu     sync.Mutex
 	states map[string]*ReadState
 
-	queue   sync.Mutex // guards the two below
+	queue   sync.Mutex // guards what follows
+	idle    *sync.Cond // of queue: something was stored
 	waiting []*pending
 	leading bool // somebody appends what is waiting
 	light   int  // records among them that nobody waits for
 	timer   *time.Timer
 	failed  error // of records that nobody waited for; the next Record tells
+	came    int64 // records that were ever put into the queue,
+	gone    int64 // and that were stored or failed
 }
 
 // pending is a record that waits to be stored.
@@ -51,7 +55,9 @@ const (
 
 // NewLog returns a log over a store. What is recorded goes into the store's ledger too, in the same transaction.
 func NewLog(events store.Events) *Log {
-	return &Log{events: events, ledger: ledger.New(events, nil), states: map[string]*ReadState{}}
+	l := &Log{events: events, ledger: ledger.New(events, nil), states: map[string]*ReadState{}}
+	l.idle = sync.NewCond(&l.queue)
+	return l
 }
 
 // Record stores a record with its ledger entry, both or none. It has happened when Record returns nil; only a Light
@@ -72,6 +78,7 @@ func (l *Log) Record(ctx context.Context, rec *Record) error {
 	failed := l.failed
 	l.failed = nil
 	l.waiting = append(l.waiting, p)
+	l.came++
 	if rec.Light {
 		l.light++
 	}
@@ -83,33 +90,45 @@ func (l *Log) Record(ctx context.Context, rec *Record) error {
 		l.timer = time.AfterFunc(lightDelay, l.flush)
 	}
 	l.queue.Unlock()
-	if lead {
-		l.appendWaiting(context.WithoutCancel(ctx)) // the others' records must not depend on this call's context
+	if lead && l.appendWaiting(context.WithoutCancel(ctx)) { // the others' records must not depend on this call's context
+		go l.lead() // nor does this call wait for what came after it; Close does
 	}
 	if p.done != nil {
 		err = <-p.done
 	}
 	if failed != nil {
-		return fmt.Errorf("records of earlier calls could not be stored: %w", failed)
+		err = errors.Join(err, fmt.Errorf("records of earlier calls could not be stored: %w", failed))
 	}
 	return err
 }
 
-// flush stores what waits.
+// flush stores what waits, unless somebody does already.
 func (l *Log) flush() {
 	l.queue.Lock()
 	lead := !l.leading
-	l.leading = true
-	l.timer = nil
+	l.leading, l.timer = true, nil
 	l.queue.Unlock()
 	if lead {
-		l.appendWaiting(context.Background())
+		l.lead()
+	}
+}
+
+// settle returns when everything that was recorded before is stored, or has failed.
+func (l *Log) settle() {
+	l.queue.Lock()
+	until := l.came
+	l.queue.Unlock()
+	l.flush()
+	l.queue.Lock()
+	defer l.queue.Unlock()
+	for l.gone < until {
+		l.idle.Wait()
 	}
 }
 
 // Close stores what waits. The error is that of records that nobody waited for. The store stays open.
 func (l *Log) Close() error {
-	l.flush()
+	l.settle()
 	l.queue.Lock()
 	defer l.queue.Unlock()
 	if l.timer != nil {
@@ -119,29 +138,36 @@ func (l *Log) Close() error {
 	return l.failed
 }
 
-// appendWaiting stores what waits until nothing does. A batch that fails is tried record by record, so that one bad
-// record does not take the others along.
-func (l *Log) appendWaiting(ctx context.Context) {
-	for {
-		l.queue.Lock()
-		batch := l.waiting
-		l.waiting, l.light = nil, 0
-		if len(batch) == 0 {
-			l.leading = false
-			l.queue.Unlock()
-			return
-		}
-		l.queue.Unlock()
+// lead stores what waits until nothing does.
+func (l *Log) lead() {
+	for l.appendWaiting(context.Background()) {
+	}
+}
+
+// appendWaiting stores what waits, and reports whether more came meanwhile: then the caller still leads. A batch that fails
+// is tried record by record, so that one bad record does not take the others along.
+func (l *Log) appendWaiting(ctx context.Context) (more bool) {
+	l.queue.Lock()
+	batch := l.waiting
+	l.waiting, l.light = nil, 0
+	l.queue.Unlock()
+	if len(batch) > 0 {
 		if err := l.append(ctx, batch...); err == nil || len(batch) == 1 {
 			for _, p := range batch {
 				l.stored(p, err)
 			}
-			continue
-		}
-		for _, p := range batch {
-			l.stored(p, l.append(ctx, p))
+		} else {
+			for _, p := range batch {
+				l.stored(p, l.append(ctx, p))
+			}
 		}
 	}
+	l.queue.Lock()
+	defer l.queue.Unlock()
+	l.gone += int64(len(batch))
+	l.leading = len(l.waiting) > 0
+	l.idle.Broadcast()
+	return l.leading
 }
 
 // stored tells whoever waits for a record what became of it.
@@ -254,6 +280,7 @@ func eventOf(rec *Record) (store.Event, error) {
 
 // Calls returns the records of a session, oldest first.
 func (l *Log) Calls(ctx context.Context, session string) ([]Record, error) {
+	l.settle()
 	evs, err := l.events.Read(ctx, session, 0, 0)
 	if err != nil {
 		return nil, err
@@ -301,6 +328,7 @@ func (l *Log) ReadState(ctx context.Context, session string) (tool.ReadState, er
 
 // Verify reads the whole ledger and returns how many entries it holds. The error names the first one that does not fit.
 func (l *Log) Verify(ctx context.Context) (entries int64, err error) {
+	l.settle()
 	report, err := l.ledger.Verify(ctx)
 	return report.Entries, err
 }

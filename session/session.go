@@ -66,8 +66,14 @@ type Outcome struct {
 // in the message that a loop stores; what a call changed is stored whole.
 const keptText = 1000
 
-// Shorten keeps the beginning of each text part, and size and digest of the whole.
+// keptData is how many bytes of data of such a call are stored; more is left out.
+const keptData = 64 << 10
+
+// Shorten keeps the beginning of each text part, and size and digest of the whole, and data that is small.
 func (o *Outcome) Shorten() {
+	if len(o.Data) > keptData {
+		o.Data = nil
+	}
 	for i := range o.Parts {
 		p := &o.Parts[i]
 		if len(p.Text) <= keptText {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,7 +156,7 @@ func TestLightRecords(t *testing.T) {
 		}
 		names := func() string {
 			t.Helper()
-			recs, err := l.Calls(t.Context(), "s1")
+			recs, err := NewLog(st).Calls(t.Context(), "s1") // as another process sees it
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,6 +200,96 @@ func TestLightRecords(t *testing.T) {
 	})
 }
 
+// slowStore appends when it is let.
+type slowStore struct {
+	store.Memory
+	enter, leave chan struct{}
+}
+
+func (s *slowStore) Append(ctx context.Context, evs ...store.Event) ([]int64, error) {
+	s.enter <- struct{}{}
+	<-s.leave
+	return s.Memory.Append(ctx, evs...)
+}
+
+// Whoever asks the log, or closes it, meets what was recorded before, also while that is being stored; and a call waits
+// for its own record, not for those that came after it.
+func TestLogSettles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &slowStore{enter: make(chan struct{}), leave: make(chan struct{})}
+		l := NewLog(st)
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { first <- l.Record(t.Context(), record("a")) }()
+		<-st.enter
+		go func() { second <- l.Record(t.Context(), record("b")) }()
+		synctest.Wait()
+		closed := make(chan error, 1)
+		go func() { closed <- l.Close() }()
+		asked := make(chan int, 1)
+		go func() {
+			recs, err := l.Calls(t.Context(), "s1")
+			if err != nil {
+				t.Error(err)
+			}
+			asked <- len(recs)
+		}()
+		synctest.Wait()
+		st.leave <- struct{}{}
+		<-st.enter
+		synctest.Wait()
+		if len(first) != 1 || len(second) != 0 || len(closed) != 0 || len(asked) != 0 {
+			t.Errorf("first %d, second %d, closed %d, asked %d", len(first), len(second), len(closed), len(asked))
+		}
+		st.leave <- struct{}{}
+		if err := <-second; err != nil {
+			t.Error(err)
+		}
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+		if n := <-asked; n != 2 {
+			t.Errorf("%d records", n)
+		}
+	})
+}
+
+// Many sessions record at once: every record is stored, once, in the order of its session.
+func TestLogConcurrent(t *testing.T) {
+	st := &store.Memory{}
+	l := NewLog(st)
+	var wg sync.WaitGroup
+	const sessions, each = 8, 50
+	for s := range sessions {
+		wg.Go(func() {
+			for i := range each {
+				r := record(fmt.Sprintf("c%d", i))
+				r.Session, r.Light = fmt.Sprintf("s%d", s), i%3 > 0
+				if err := l.Record(t.Context(), r); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for s := range sessions {
+		recs, err := NewLog(st).Calls(t.Context(), fmt.Sprintf("s%d", s))
+		if err != nil || len(recs) != each {
+			t.Fatalf("session %d: %d records, %v", s, len(recs), err)
+		}
+		for i, r := range recs {
+			if r.Call != fmt.Sprintf("c%d", i) {
+				t.Errorf("session %d: %s at place %d", s, r.Call, i)
+			}
+		}
+	}
+	if n, err := l.Verify(t.Context()); err != nil || n != sessions*each {
+		t.Errorf("%d entries, %v", n, err)
+	}
+}
+
 // A light record that cannot be stored is told with the next one.
 func TestLightRecordsAreNotLostSilently(t *testing.T) {
 	st := store.Open(t.TempDir(), store.Options{})
@@ -213,5 +304,26 @@ func TestLightRecordsAreNotLostSilently(t *testing.T) {
 	}
 	if err := l.Close(); err == nil {
 		t.Error("nothing was told")
+	}
+}
+
+// What a call only read is stored in short: the beginning of the text with the digest of all, and data that is small.
+func TestShorten(t *testing.T) {
+	long := strings.Repeat("text ", 1000)
+	for _, big := range []bool{false, true} {
+		n := 10
+		if big {
+			n = keptData
+		}
+		res := tool.TextResult(long, strings.Repeat("x", n))
+		o := OutcomeOf(&res)
+		o.Shorten()
+		p := o.Parts[0]
+		if len(p.Text) > 2*keptText || !strings.HasPrefix(long, p.Text[:100]) || p.Size != int64(len(long)) || p.Name != "sha256:"+change.Sum([]byte(long)).String() || (o.Data == nil) != big {
+			t.Errorf("big %v: %d bytes of text, %+v, %d of data", big, len(p.Text), p, len(o.Data))
+		}
+		if res.Text() != long {
+			t.Error("the result itself was cut")
+		}
 	}
 }

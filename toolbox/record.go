@@ -44,7 +44,7 @@ func (b *Box) record(ctx context.Context, p *Planned, res *tool.Result) error {
 	}
 	rec := b.recordOf(p, session.End)
 	rec.Result, rec.Decision = session.OutcomeOf(res), res.Meta.Decision
-	if rec.Intent == nil || onlyReads(rec.Intent) {
+	if rec.Intent == nil || onlyReads(rec.Intent) && len(p.committed) == 0 { // a call may read first and change later
 		rec.Result.Shorten()
 		rec.Light = rec.Intent != nil && rec.Decision != nil && rec.Decision.Verdict == tool.Allow
 	}
