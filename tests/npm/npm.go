@@ -31,27 +31,36 @@ func Root(t testing.TB) string {
 }
 
 // Install installs packages, with exact versions, into a folder of their own and returns its node_modules. It is done
-// once: a folder that is complete is taken as it is.
+// once, also where several tests and test processes ask for it together: a folder that is complete is taken as it is.
 func Install(t testing.TB, folder string, packages ...string) string {
 	t.Helper()
 	dir := filepath.Join(Root(t), folder)
 	modules, mark := filepath.Join(dir, "node_modules"), filepath.Join(dir, ".complete")
 	want := strings.Join(packages, "\n")
-	if b, err := os.ReadFile(mark); err == nil && string(b) == want {
+	complete := func() bool {
+		b, err := os.ReadFile(mark)
+		return err == nil && string(b) == want
+	}
+	if complete() {
 		return modules
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
+	}
+	var path []string
+	if folder != "node22" {
+		path = []string{"PATH=" + filepath.Dir(Node(t)) + string(os.PathListSeparator) + os.Getenv("PATH")}
+	}
+	defer lock(t, filepath.Join(dir, ".lock"))()
+	if complete() {
+		return modules
 	}
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("npm", append([]string{"install", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"}, packages...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PUPPETEER_SKIP_DOWNLOAD=1")
-	if folder != "node22" {
-		cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(Node(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
-	}
+	cmd.Env = append(append(os.Environ(), "PUPPETEER_SKIP_DOWNLOAD=1"), path...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm install %s: %v\n%s", want, err, out)
 	}

@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -108,7 +110,7 @@ func (b *bridge) join(t *sdk.StreamableServerTransport) error {
 			if err != nil {
 				return
 			}
-			if err := to.Write(ctx, m); err != nil {
+			if err := write(ctx, to, m); err != nil {
 				log.Print("bridge: ", err)
 			}
 		}
@@ -116,4 +118,21 @@ func (b *bridge) join(t *sdk.StreamableServerTransport) error {
 	go pass(child, up)
 	go pass(up, child)
 	return nil
+}
+
+// write writes a message. What comes before the client has opened its stream for announcements waits a moment for it, since
+// over stdio the child may speak as soon as it is asked.
+func write(ctx context.Context, to sdk.Connection, m jsonrpc.Message) error {
+	const step, most = 10 * time.Millisecond, time.Second
+	for waited := time.Duration(0); ; waited += step {
+		err := to.Write(ctx, m)
+		if err == nil || waited >= most {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(step):
+		}
+	}
 }
