@@ -34,7 +34,7 @@ func (b *Box) expand(ctx context.Context, p *Planned) error {
 	if !bytes.Contains(p.Request.Args, []byte(reference)) {
 		return nil
 	}
-	prepared, err := p.entry.checker.Prepare(p.Request.Args)
+	prepared, err := b.prepare(p)
 	if err != nil || len(prepared.Problems) > 0 {
 		return nil
 	}

@@ -50,6 +50,7 @@ func (t Tool) Tool() tool.Tool {
 func (t Tool) plan(ctx context.Context, call *tool.Call, in input) (tool.Action, error) {
 	intent := tool.Intent{Effects: []tool.Effect{tool.Read}}
 	if in.ID == "" || in.Op == "list" {
+		intent.Alone = true // the other calls of the turn may add to the list
 		return tool.Action{Intent: intent, Run: func(ctx context.Context, _ tool.Runner) (tool.Result, error) { return t.list(ctx, call) }}, nil
 	}
 	if call.Artifacts == nil {

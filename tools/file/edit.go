@@ -52,7 +52,7 @@ func (t Edit) Tool() tool.Tool {
 func (Edit) plan(ctx context.Context, call *tool.Call, in editInput) (tool.Action, error) {
 	f, err := openText(ctx, call, in.Path)
 	if err != nil {
-		return f.refused(call, err)
+		return tool.Action{}, err
 	}
 	if !f.exists() {
 		if in.OldString != "" {
@@ -62,7 +62,7 @@ func (Edit) plan(ctx context.Context, call *tool.Call, in editInput) (tool.Actio
 	}
 	res, err := edit.Apply(f.text.Content, edit.Request{Old: in.OldString, New: in.NewString, ReplaceAll: in.ReplaceAll, Line: in.Line})
 	if err != nil {
-		return failed(call, f.path, editError(in.Path, err))
+		return tool.Action{}, editError(in.Path, err)
 	}
 	data := editData{Path: in.Path, Replacements: len(res.Spans), Rung: res.Rung.String()}
 	msg := fmt.Sprintf("Edited %s: %s", in.Path, replaced(res.Spans))
@@ -75,41 +75,30 @@ func (Edit) plan(ctx context.Context, call *tool.Call, in editInput) (tool.Actio
 // textFile is a file that is about to be edited as text.
 type textFile struct {
 	loaded
-	given  string
-	text   text.Text
-	noText bool // it was read, and is not text that can be edited
+	given string
+	text  text.Text
 }
 
-// openText loads a file and decodes it. A missing file is no error; one that is not text is. Its path is set also beside an
-// error.
+// openText loads a file and decodes it. A missing file is no error; one that is not text is.
 func openText(ctx context.Context, call *tool.Call, given string) (*textFile, error) {
 	l, err := load(ctx, call, given)
-	f := &textFile{loaded: l, given: given}
 	if err != nil {
-		return f, err
+		return nil, err
 	}
+	f := &textFile{loaded: l, given: given}
 	if err := mustHaveRead(call, &f.loaded, given); err != nil || !l.exists() {
 		return f, err
 	}
 	f.text, err = text.Decode(l.data())
-	f.noText = err != nil
 	if errors.Is(err, text.ErrBinary) {
-		return f, &tool.Error{Code: tool.OperationNotAllowed, Parameter: "path", Expected: "a text file", Err: err,
+		return nil, &tool.Error{Code: tool.OperationNotAllowed, Parameter: "path", Expected: "a text file", Err: err,
 			Message: fmt.Sprintf("%q is binary (%d bytes) and cannot be edited as text.", given, len(l.data())), Hint: "Retrying will not help; use a tool made for its format."}
 	}
 	if err != nil {
-		return f, &tool.Error{Code: tool.OperationNotAllowed, Parameter: "path", Expected: "text that can be written back as it is", Err: err,
+		return nil, &tool.Error{Code: tool.OperationNotAllowed, Parameter: "path", Expected: "text that can be written back as it is", Err: err,
 			Message: fmt.Sprintf("%q cannot be edited without losing bytes: %v.", given, err), Hint: "Convert the file to UTF-8 first."}
 	}
 	return f, nil
-}
-
-// refused is the outcome of planning for a file that could not be opened as text.
-func (f *textFile) refused(call *tool.Call, err error) (tool.Action, error) {
-	if !f.noText {
-		return tool.Action{}, err
-	}
-	return failed(call, f.path, err)
 }
 
 // create is the action of an edit whose old text is empty on a path where nothing is.
@@ -130,9 +119,9 @@ func (f *textFile) create(ctx context.Context, call *tool.Call, content string) 
 func (f *textFile) replace(call *tool.Call, content []byte, msg string, data editData) (tool.Action, error) {
 	raw, err := f.text.Encoding.Encode(content)
 	if err != nil {
-		return failed(call, f.path, &tool.Error{Code: tool.InvalidParameter, Parameter: "new_string", Err: err,
+		return tool.Action{}, &tool.Error{Code: tool.InvalidParameter, Parameter: "new_string", Err: err,
 			Message:  fmt.Sprintf("%q is written in %s, which cannot hold the new text: %v.", f.given, f.text.Encoding, err),
-			Expected: "characters that exist in " + f.text.Encoding.String(), Hint: "Replace the character, or convert the file to UTF-8 first."})
+			Expected: "characters that exist in " + f.text.Encoding.String(), Hint: "Replace the character, or convert the file to UTF-8 first."}
 	}
 	set := &change.Set{Ops: []change.Op{change.Replace(f.path.Real, f.state, raw)}}
 	intent := tool.Intent{Effects: []tool.Effect{tool.Write}, Targets: []tool.Target{tool.PathTo(f.path, tool.Write)}, Persists: true, Changes: set}

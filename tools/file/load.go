@@ -136,20 +136,11 @@ func mustHaveRead(call *tool.Call, l *loaded, given string) error {
 	return nil
 }
 
-// behind returns the action of a call that cannot be planned without telling something of files that policy does not
-// simply let the session read: first their reading is decided, then run does the rest, whose changes are decided at the
-// second gate point.
+// behind returns the action of a call whose success tells something of files that policy does not simply let the session
+// read: first their reading is decided, then run does the rest, whose changes are decided at the second gate point. (What
+// an error of planning tells waits for the gate by itself.)
 func behind(private []tool.Target, run func(context.Context, tool.Runner) (tool.Result, error)) tool.Action {
 	return tool.Action{Run: run, Intent: tool.Intent{Permission: tool.ReadPermission, Effects: []tool.Effect{tool.Read}, Targets: private, Alone: true}}
-}
-
-// failed is the outcome of planning that failed over the content of a file: an error that quotes it waits behind the gate
-// where the file is private.
-func failed(call *tool.Call, p host.Path, err error) (tool.Action, error) {
-	if tool.IsFault(err) || p.Real == "" || call.Reading(p) == tool.Allow {
-		return tool.Action{}, err
-	}
-	return behind([]tool.Target{tool.PathTo(p, tool.Read)}, func(context.Context, tool.Runner) (tool.Result, error) { return tool.Result{}, err }), nil
 }
 
 // planned is the outcome of planning a change that is made from the content of a file. Where policy denies reading it, the

@@ -74,7 +74,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput)
 	}
 	f, err := openText(ctx, call, in.Path)
 	if err != nil {
-		return f.refused(call, err)
+		return tool.Action{}, err
 	}
 	content, created := f.text.Content, false
 	outcomes := make([]outcome, len(in.Edits))
@@ -113,7 +113,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput)
 	}
 	rest := unmade("edit", outcomes)
 	if batch.Applied == 0 || in.Atomic && rest != "" || f.exists() && f.sameBytes(batch.Content) {
-		return failed(call, f.path, nothingWritten(in, outcomes))
+		return tool.Action{}, nothingWritten(in, outcomes)
 	}
 	data := editData{Path: in.Path, Created: created, Replacements: replacements, Edits: outcomes}
 	msg := multiEditMessage(in.Path, outcomes, batch.Applied, replacements)

@@ -54,7 +54,7 @@ func (Patch) plan(ctx context.Context, call *tool.Call, in patchInput) (tool.Act
 	}
 	outcomes := hunkOutcomes(call, &res)
 	if err != nil {
-		return src.failed(planError(err, outcomes))
+		return tool.Action{}, planError(err, outcomes)
 	}
 	set := &res.Set
 	if err := src.parents(set); err != nil {
@@ -95,15 +95,6 @@ func (s *patchSource) private() (targets []tool.Target, worst tool.Verdict) {
 	}
 	slices.SortFunc(targets, func(a, b tool.Target) int { return strings.Compare(a.Value, b.Value) })
 	return targets, worst
-}
-
-// failed is the outcome of planning that failed: an error that quotes private files waits behind the gate.
-func (s *patchSource) failed(err error) (tool.Action, error) {
-	private, _ := s.private()
-	if len(private) == 0 {
-		return tool.Action{}, err
-	}
-	return behind(private, func(context.Context, tool.Runner) (tool.Result, error) { return tool.Result{}, err }), nil
 }
 
 // unchanged is the action of a patch that fits and changes nothing.
