@@ -50,6 +50,21 @@ type Request struct {
 	Overlay map[string]bool
 	Turn    string
 	Layers  []*Compiled // of the session and of the request
+	// Approved are targets of the call that may be read, as was decided. [Gate.Screen] shows what lies below them where only
+	// the posture would ask, because it lies outside of the workspace; secrets and what rules ask for stay.
+	Approved []tool.Target
+}
+
+// below reports whether a subject lies in an approved folder, in every spelling.
+func (r *Request) below(s *subject) bool {
+	for i := range s.n {
+		if !slices.ContainsFunc(r.Approved, func(t tool.Target) bool {
+			return t.Kind == tool.PathTarget && t.Effect == tool.Read && (below(s.forms[i].native, t.Value) || t.Path != nil && below(s.forms[i].native, t.Path.Abs))
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // New compiles the options. The error joins everything that is wrong, each with its position; there is no gate then, so

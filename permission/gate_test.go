@@ -424,3 +424,26 @@ func TestNew_Errors(t *testing.T) {
 		t.Error("an action out of range is accepted")
 	}
 }
+
+// What lies below a folder that a call may read is shown, where only the posture asks; secrets, rules and everything beside
+// it stay hidden.
+func TestP6_BelowAnApprovedFolder(t *testing.T) {
+	g := gate(t, Options{Layers: user(t, "ask grep /srv/lib/asked/**\ndeny grep /srv/lib/denied/**")})
+	folder := tool.PathTo(resolve("/srv/lib", nil), tool.Read)
+	in := &tool.Intent{Permission: "grep"}
+	plain := g.Screen(Request{Intent: in})
+	approved := g.Screen(Request{Intent: in, Approved: []tool.Target{folder}})
+	links := map[string]string{"/srv/lib/out": "/srv/other"}
+	for path, want := range map[string]tool.Verdict{
+		"/srv/lib/a.go": tool.Allow, "/srv/lib/sub/b.go": tool.Allow, "/srv/lib/.env": tool.Ask, "/srv/lib/asked/x": tool.Ask, "/srv/lib/denied/x": tool.Deny,
+		"/srv/library": tool.Ask, "/srv/other": tool.Ask, "/srv/lib/out/x": tool.Ask, state + "/x": tool.Ask,
+	} {
+		target := tool.PathTo(resolve(path, links), tool.Read)
+		if got := approved(target); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+		if got := plain(target); got == tool.Allow {
+			t.Errorf("%s is shown without an approval", path)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
@@ -68,11 +69,14 @@ func (c *Call) Approved(n int) (ok bool, words string) {
 // Visible returns a function that reports whether a listing or search may show a file below a folder that the call may
 // read. Without a gate that judges single targets everything may be shown.
 func (c *Call) Visible() func(p host.Path) bool {
-	if c.Screen == nil {
-		return func(host.Path) bool { return true }
-	}
-	judge := c.Screen()
-	return func(p host.Path) bool { return judge(PathTo(p, Read)) == Allow }
+	// Asked for at the first file, because what was decided about the call by then counts.
+	judge := sync.OnceValue(func() func(Target) Verdict {
+		if c.Screen == nil {
+			return func(Target) Verdict { return Allow }
+		}
+		return c.Screen()
+	})
+	return func(p host.Path) bool { return judge()(PathTo(p, Read)) == Allow }
 }
 
 // Reading returns what policy says to reading the file at a path, whatever the tool is for. Where that is not allow,

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -142,18 +141,7 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 	if r := b.redact.Load(); c.Artifacts != nil && !r.idle() {
 		c.Artifacts = maskedArtifacts{c.Artifacts, r}
 	}
-	if s, ok := b.cfg.Gate.(Screener); ok {
-		screen := func(permission string) func() func(tool.Target) tool.Verdict {
-			in := &tool.Intent{Tool: c.Tool, Permission: permission, Effects: []tool.Effect{tool.Read}}
-			return sync.OnceValue(func() func(tool.Target) tool.Verdict { return s.Screen(b.gateRequest(p, in)) })
-		}
-		c.Screen, c.ScreenRead = screen(p.entry.def.Permission), screen(tool.ReadPermission)
-		judge := c.ScreenRead
-		if p.entry.def.Annotations.ReadOnly {
-			judge = c.Screen
-		}
-		c.Private = &tool.Private{Judge: func(t tool.Target) tool.Verdict { return judge()(t) }}
-	}
+	b.screen(p, c, nil)
 	return c
 }
 

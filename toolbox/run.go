@@ -50,6 +50,7 @@ func (b *Box) Run(ctx context.Context, p *Planned, d tool.Decision) (tool.Result
 		denial := refusal(p, d)
 		res = tool.Result{Err: denial.AsError(), Denied: denial}
 	default:
+		b.screen(p, p.Call, p.Action.Intent.Targets)
 		res, d, err = b.execute(ctx, p, d)
 	}
 	if err != nil {

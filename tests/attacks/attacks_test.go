@@ -378,3 +378,19 @@ func mapKeys(m map[string]bool) func(func(string) bool) {
 		}
 	}
 }
+
+// P6, P8: a folder outside of the workspace that a person lets be read is shown, and nothing else of it than that: secrets and
+// what a rule denies stay back.
+func TestP8_ApprovedFolderIsShown(t *testing.T) {
+	p := newPlace(t, map[string]string{"other/a.txt": "word\n", "other/.env": "word\n", "other/denied/x.txt": "word\n", "beside/b.txt": "word\n"})
+	box := p.open(tackle.Config{Faces: always(t, nil), Rules: []permission.Rule{{Permission: "*", Pattern: filepath.Join(p.dir, "other/denied") + "/**", Action: tool.Deny}}})
+	for name, args := range map[string]map[string]any{
+		"list_dir": {"depth": 3}, "glob": {"pattern": "**", "no_ignore": true}, "grep": {"pattern": "word", "no_ignore": true},
+	} {
+		args["path"] = filepath.Join(p.dir, "other")
+		res := call(t, box, name, args)
+		if !res.OK() || !strings.Contains(res.Text(), "a.txt") || strings.Contains(res.Text(), ".env") || strings.Contains(res.Text(), "x.txt") {
+			t.Errorf("%s: %s", name, res.Text())
+		}
+	}
+}

@@ -101,11 +101,7 @@ func (p *place) visible() func(rel string) bool {
 // readable is visible for tools that show contents: what read_file may not read, no search tells either.
 func (p *place) readable() func(rel string) bool {
 	see := p.visible()
-	if p.call.ScreenRead == nil {
-		return see
-	}
-	judge := p.call.ScreenRead()
-	return func(rel string) bool { return see(rel) && judge(tool.PathTo(p.at(rel), tool.Read)) == tool.Allow }
+	return func(rel string) bool { return see(rel) && p.call.Reading(p.at(rel)) == tool.Allow }
 }
 
 // closed refuses a place that is a file which policy does not let the session read.
