@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/tool"
@@ -40,6 +41,7 @@ func (b *Box) Call(ctx context.Context, req Request) (tool.Result, error) {
 
 // CallAll runs the calls of one turn, in parallel where their intents allow it. See toolbox.Box.CallAll.
 func (b *Box) CallAll(ctx context.Context, reqs ...Request) ([]tool.Result, error) {
+	reqs = slices.Clone(reqs)
 	for i := range reqs {
 		b.fill(&reqs[i])
 	}

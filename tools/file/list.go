@@ -76,7 +76,7 @@ func (t List) plan(ctx context.Context, call *tool.Call, in listInput) (tool.Act
 		return tool.Action{}, tool.PathError("path", given, host.ErrNotDir)
 	}
 	q := search.TreeQuery{Sizes: true, Limit: in.Limit, Filter: search.Filter{Root: l.path.Real, Hidden: true, NoIgnore: in.NoIgnore,
-		MaxDepth: in.Depth, TimeLimit: listTime, Allow: visibleBelow(call, l.path)}}
+		MaxDepth: in.Depth, TimeLimit: listTime}}
 	if q.MaxDepth == 0 {
 		q.MaxDepth = ListDepth
 	}
@@ -86,6 +86,7 @@ func (t List) plan(ctx context.Context, call *tool.Call, in listInput) (tool.Act
 	return tool.Action{
 		Intent: tool.Intent{Effects: []tool.Effect{tool.Read}, Targets: []tool.Target{tool.PathTo(l.path, tool.Read)}},
 		Run: func(ctx context.Context, _ tool.Runner) (tool.Result, error) {
+			q.Filter.Allow = visibleBelow(call, l.path) // as was decided, not as it was planned
 			tree, err := search.New(search.HostFS(call.Host), t.Config).Tree(ctx, q)
 			if err != nil {
 				return tool.Result{}, tool.PathError("path", given, err)
