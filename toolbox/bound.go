@@ -1,6 +1,8 @@
 package toolbox
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,8 +30,9 @@ func (b *Box) bounds(p *Planned) tool.Bounds {
 const noticeBytes = 400
 
 // bound cuts the text of a result to the limit, once (O1). The whole text becomes an artifact, and the notice behind
-// the preview says what was cut and which call shows the rest. Parts that are no text are not touched.
+// the preview says what was cut and which call shows the rest.
 func (b *Box) bound(ctx context.Context, p *Planned, res *tool.Result) {
+	b.boundMedia(ctx, p, res)
 	if res.Bounded {
 		return
 	}
@@ -53,6 +56,31 @@ func (b *Box) bound(ctx context.Context, p *Planned, res *tool.Result) {
 	first := tool.Text(strings.TrimSuffix(cut.Head, "\n") + "\n" + notice)
 	rest := slices.DeleteFunc(slices.Clone(res.Parts), func(c tool.Part) bool { return c.Kind == tool.TextKind })
 	res.Parts = append([]tool.Part{first}, rest...)
+}
+
+// mediaBytes is how many bytes of media one result may hold: what a request of the strictest provider holds beside other
+// content, in base64. A result can never make the next request fail (O9).
+const mediaBytes = 20 << 20
+
+// boundMedia keeps media beyond the limit as artifacts and says so in their place.
+func (b *Box) boundMedia(ctx context.Context, p *Planned, res *tool.Result) {
+	left := mediaBytes
+	for i, part := range res.Parts {
+		if left -= len(part.Data); left >= 0 || len(part.Data) == 0 {
+			continue
+		}
+		left += len(part.Data)
+		where := "this toolbox keeps no artifacts, so it is gone"
+		if b.cfg.Artifacts != nil {
+			id, err := b.cfg.Artifacts.Put(context.WithoutCancel(ctx), p.Request.Session, cmp.Or(part.Name, "media"), part.MIME, bytes.NewReader(part.Data))
+			where = "copy it into a file with copy_file path=artifact:" + id
+			if err != nil {
+				where = fmt.Sprintf("it could not be kept (%v)", err)
+			}
+		}
+		res.Meta.Truncated = true
+		res.Parts[i] = tool.Text(fmt.Sprintf("[Here was a part of type %s with %d bytes, more than one result can hold; %s.]", part.MIME, len(part.Data), where))
+	}
 }
 
 // spool stores the whole text and returns the sentence that says how to get at it (O3).

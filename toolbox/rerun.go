@@ -33,7 +33,12 @@ func (b *Box) rerun(ctx context.Context, p *Planned, r *runner) (res tool.Result
 		e, denied, fault := sortError(tool.PathError("path", stale.Path, err))
 		return tool.Result{Err: e, Denied: denied}, d, false, fault
 	}
-	defer unlock()
+	defer func() {
+		if r.over.Load() && r.end() { // a commit of a call that was given up still holds by these locks
+			r.done()
+		}
+		unlock()
+	}()
 	r.stale, r.staleSet = nil, nil
 	if p.stopped() {
 		return tool.Result{Err: p.Err, Denied: p.Denied}, d, false, nil

@@ -443,6 +443,23 @@ func TestO1_FailuresAreBounded(t *testing.T) {
 	}
 }
 
+// O9: media beyond what a request holds become artifacts, whoever made them.
+func TestO9_MediaAreBounded(t *testing.T) {
+	kept := keptArtifacts{}
+	b := newBox(t, Config{Artifacts: kept}, echo(tool.Spec{}, func(context.Context, tool.Runner, echoInput) (tool.Result, error) {
+		part := tool.Part{Kind: tool.DocumentKind, MIME: "application/pdf", Data: make([]byte, mediaBytes/2)}
+		return tool.Result{Bounded: true, Parts: []tool.Part{tool.Text("three"), part, part, part, {Kind: tool.ImageKind}}}, nil
+	}))
+	res := call(t, b, "echo", `{"text":"a"}`)
+	total := 0
+	for _, p := range res.Parts {
+		total += len(p.Data)
+	}
+	if total != mediaBytes || len(res.Parts) != 5 || !strings.Contains(res.Text(), "copy_file path=artifact:a000000") || len(kept["a000000"]) != mediaBytes/2 || !res.Meta.Truncated {
+		t.Errorf("%d bytes, %d artifacts: %s", total, len(kept), res.Text())
+	}
+}
+
 // P10: hooks see a call as the model will, and can add to a failure; an error of theirs, or a panic, after the call does
 // not lose the record of what happened.
 func TestP10_AfterHooks(t *testing.T) {
