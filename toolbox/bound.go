@@ -72,7 +72,7 @@ func (b *Box) boundMedia(ctx context.Context, p *Planned, res *tool.Result) {
 		left += len(part.Data)
 		where := "this toolbox keeps no artifacts, so it is gone"
 		if b.cfg.Artifacts != nil {
-			id, err := b.cfg.Artifacts.Put(context.WithoutCancel(ctx), p.Request.Session, cmp.Or(part.Name, "media"), part.MIME, bytes.NewReader(part.Data))
+			id, err := b.masked(b.cfg.Artifacts).Put(context.WithoutCancel(ctx), p.Request.Session, cmp.Or(part.Name, "media"), part.MIME, bytes.NewReader(part.Data))
 			where = "copy it into a file with copy_file path=artifact:" + id
 			if err != nil {
 				where = fmt.Sprintf("it could not be kept (%v)", err)

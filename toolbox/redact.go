@@ -171,6 +171,14 @@ func (r *redactor) intent(in *tool.Intent) *tool.Intent {
 	return &c
 }
 
+// masked returns artifacts that hold no secrets.
+func (b *Box) masked(a tool.Artifacts) tool.Artifacts {
+	if r := b.redact.Load(); a != nil && !r.idle() {
+		return maskedArtifacts{a, r}
+	}
+	return a
+}
+
 // maskedArtifacts masks what tools spool by themselves.
 type maskedArtifacts struct {
 	tool.Artifacts

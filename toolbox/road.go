@@ -135,11 +135,8 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 	opt.Spawns = opt.Spawns || req.Options.Spawns
 	c := &tool.Call{
 		ID: req.ID, Session: req.Session, Message: req.Message, Tool: p.entry.def.Name, Mode: req.Mode, Model: req.Model, Dir: dir,
-		Host: b.cfg.Host, Env: *env, Log: b.cfg.Log, ReadState: p.marks, Artifacts: b.cfg.Artifacts,
+		Host: b.cfg.Host, Env: *env, Log: b.cfg.Log, ReadState: p.marks, Artifacts: b.masked(b.cfg.Artifacts),
 		Bounds: b.bounds(p), Options: opt,
-	}
-	if r := b.redact.Load(); c.Artifacts != nil && !r.idle() {
-		c.Artifacts = maskedArtifacts{c.Artifacts, r}
 	}
 	b.screen(p, c, nil)
 	return c
