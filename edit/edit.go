@@ -70,7 +70,7 @@ func Apply(content []byte, req Request) (Result, error) {
 		whole := match{newText: req.New}
 		return f.splice([]match{whole}), nil
 	}
-	if line := addedOmission(req.Old, req.New); line != "" {
+	if line := AddedOmission(req.Old, req.New); line != "" {
 		return Result{}, &OmissionError{Line: line}
 	}
 	found, err := f.locate(req)

@@ -15,8 +15,9 @@ var (
 	omissionPhrase = regexp.MustCompile(`(?i)^(\W*)(the |all |your |other |more |any )*(rest|remainder|remaining|existing|unchanged|previous|omitted|same as (before|above)|code unchanged|keep (the )?(rest|existing|other)|as before|(code|methods?|functions?|lines?|imports?|content|implementation|logic) (remains?|omitted|unchanged|stays?|here))\b`)
 )
 
-// addedOmission returns a placeholder that the new text has more often than the old one, or "".
-func addedOmission(old, new string) string {
+// AddedOmission returns a line of the new text that stands for text left out, such as "// ... existing code ...", where the
+// new text has more of it than the old one; otherwise "".
+func AddedOmission(old, new string) string {
 	var had map[string]int
 	for rest := new; rest != ""; {
 		body, _, next := text.Next(rest, false)

@@ -69,6 +69,7 @@ func (Edit) plan(ctx context.Context, call *tool.Call, in editInput) (tool.Actio
 	if res.Note != "" {
 		msg += "\nNote: " + res.Note
 	}
+	msg += f.linkNote(in.Path)
 	return f.replace(call, res.Content, msg, data)
 }
 

@@ -2,9 +2,11 @@ package file
 
 import (
 	"bytes"
+	"compress/zlib"
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,7 +94,7 @@ func TestF1_Formats(t *testing.T) {
 	if err := png.Encode(&pic, image.NewGray(image.Rect(0, 0, 3000, 10))); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, map[string]string{"u16": utf16, "gbk": gbk, "latin": "na\xefve caf\xe9\n", "bom": "\xef\xbb\xbfhi\n", "bin": "\x7fELF\x00\x01", "cut": "abc\xe4\xbd", "p.png": pic.String(), "d.pdf": "%PDF-1.4\n..."}, tool.Options{})
+	w := newWorld(t, map[string]string{"u16": utf16, "gbk": gbk, "latin": "na\xefve caf\xe9\n", "bom": "\xef\xbb\xbfhi\n", "bin": "\x7fELF\x00\x01", "cut": "abc\xe4\xbd", "p.png": pic.String(), "d.pdf": pdf(1), "book.pdf": pdf(101), "packed.pdf": packedPDF(t, 7), "packedbook.pdf": packedPDF(t, 300), "locked.pdf": pdf(1) + "/Encrypt 9 0 R", "broken.pdf": "%PDF-1.4\n..."}, tool.Options{})
 	w.holds(w.ok("read_file", args{"path": "u16"}), "UTF-16LE with BOM", "1\tgröße")
 	w.holds(w.ok("read_file", args{"path": "gbk"}), "GB18030", "你好")
 	w.holds(w.ok("read_file", args{"path": "latin"}), "Windows-1252", "naïve café")
@@ -102,14 +104,41 @@ func TestF1_Formats(t *testing.T) {
 	if len(res.Parts) != 2 || res.Parts[1].Kind != tool.ImageKind || res.Parts[1].Width != 2000 {
 		t.Errorf("picture: %s", res.Text())
 	}
-	if res := w.call("read_file", args{"path": "d.pdf"}); len(res.Parts) != 2 || res.Parts[1].Kind != tool.DocumentKind {
-		t.Errorf("PDF: %s", res.Text())
+	for name, why := range map[string]string{"d.pdf": "", "packed.pdf": "", "book.pdf": "it has 101 pages", "packedbook.pdf": "it has 300 pages", "locked.pdf": "it is encrypted", "broken.pdf": "cannot be counted"} {
+		res := w.call("read_file", args{"path": name})
+		if shown := len(res.Parts) == 2 && res.Parts[1].Kind == tool.DocumentKind; !res.OK() || shown != (why == "") || !strings.Contains(res.Text(), why) {
+			t.Errorf("%s: %d parts: %s", name, len(res.Parts), res.Text())
+		}
 	}
 	if err := syscall.Mkfifo(filepath.Join(w.dir, "fifo"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	w.holds(w.fails("read_file", args{"path": "fifo"}, tool.InvalidParameter), "never opened")
 	w.holds(w.fails("write_file", args{"path": "fifo", "content": "x"}, tool.InvalidParameter), "never opened")
+}
+
+// pdf is what counts of a PDF with n pages.
+func pdf(n int) string {
+	return "%PDF-1.4\n1 0 obj <</Type/Pages /Kids [] /Count 9>> endobj\n" + strings.Repeat("2 0 obj <</Type /Page\n/Parent 1 0 R>> endobj\n", n) + "%%EOF\n"
+}
+
+// packedPDF is a PDF whose pages lie in compressed object streams.
+func packedPDF(t *testing.T, n int) string {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.5\n")
+	for _, part := range []int{n / 2, n - n/2} {
+		fmt.Fprintf(&b, "3 0 obj <</Type /ObjStm /N %d /Filter /FlateDecode>> stream\r\n", part)
+		z := zlib.NewWriter(&b)
+		if _, err := io.WriteString(z, strings.Repeat("<</Type/Page/Parent 1 0 R>> ", part)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\nendstream endobj\n")
+	}
+	return b.String() + "%%EOF\n"
 }
 
 // F2: three outcomes; mode, encoding, mark and endings stay; parents are made.
@@ -134,6 +163,22 @@ func TestF2_Write(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	w.holds(w.fails("write_file", args{"path": "latin", "content": "日本\n"}, tool.InvalidParameter), "Windows-1252", "日")
+	w.put("code.go", "package a\n\nfunc f() {}\n")
+	w.holds(w.fails("write_file", args{"path": "code.go", "content": "package b\n\n// ... rest of the code unchanged ...\n"}, tool.InvalidParameter), "stands for text that is left out")
+	w.ok("write_file", args{"path": "new.go", "content": "package b\n\n// ... rest of the code unchanged ...\n"})
+	w.ok("write_file", args{"path": "new.go", "content": "package c\n\n// ... rest of the code unchanged ...\n"}) // it stands there already
+	w.put("large", strings.Repeat("a line of a large file\n", 1000))
+	w.holds(w.ok("write_file", args{"path": "large", "content": "little\n"}), "Note: the file had 23000 bytes before")
+	if err := os.Symlink("latin", filepath.Join(w.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	w.holds(w.ok("write_file", args{"path": "link", "content": "th\u00e9 2\n"}), "Note: link goes through a symbolic link; the file is latin.")
+	w.holds(w.ok("edit", args{"path": "link", "old_string": " 2", "new_string": ""}), "the file is latin.")
+	w.holds(w.ok("multi_edit", args{"path": "link", "edits": []args{{"old_string": "th", "new_string": "th"}, {"old_string": "th", "new_string": "TH"}}}), "the file is latin.\nedit #1 failed")
+	w.ok("edit", args{"path": "link", "old_string": "TH", "new_string": "th"})
+	if info, err := os.Lstat(filepath.Join(w.dir, "link")); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", info, err)
+	}
 	if got := w.get("latin"); got != "th\xe9\n" {
 		t.Errorf("refused write changed the file: %q", got)
 	}

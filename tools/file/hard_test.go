@@ -127,7 +127,7 @@ func TestO9_ManyPictures(t *testing.T) {
 	if err := png.Encode(&pic, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, map[string]string{"p.png": pic.String(), "d.pdf": "%PDF-1.4\n" + strings.Repeat("x", 3_000_000)}, tool.Options{})
+	w := newWorld(t, map[string]string{"p.png": pic.String(), "d.pdf": pdf(3) + strings.Repeat("x", 3_000_000)}, tool.Options{})
 	var files []args
 	for range 30 {
 		files = append(files, args{"path": "p.png"})

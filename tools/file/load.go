@@ -27,6 +27,18 @@ func (l *loaded) data() []byte {
 	return b
 }
 
+// linkNote says where a change through a link went.
+func (l *loaded) linkNote(given string) string {
+	if !l.path.Link {
+		return ""
+	}
+	where := l.path.Real
+	if l.path.Inside() {
+		where = l.path.Rel
+	}
+	return fmt.Sprintf("\nNote: %s goes through a symbolic link; the file is %s.", given, where)
+}
+
 // stat resolves a path and says what is there, following links.
 func stat(ctx context.Context, call *tool.Call, path string) (loaded, error) {
 	p, err := call.Resolve(ctx, path)

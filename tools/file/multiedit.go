@@ -116,7 +116,7 @@ func (t MultiEdit) plan(ctx context.Context, call *tool.Call, in multiEditInput)
 		return tool.Action{}, nothingWritten(in, outcomes)
 	}
 	data := editData{Path: in.Path, Created: created, Replacements: replacements, Edits: outcomes}
-	msg := multiEditMessage(in.Path, outcomes, batch.Applied, replacements)
+	msg := multiEditMessage(in.Path, f.linkNote(in.Path), outcomes, batch.Applied, replacements)
 	if created {
 		a, err := f.create(ctx, call, string(batch.Content))
 		return retext(a, msg, data), err
@@ -171,10 +171,10 @@ func unmade(what string, outcomes []outcome) string {
 	return b.String()
 }
 
-// multiEditMessage is the text that models and replays read: a headline, and the block of outcomes when any edit was
-// not applied.
-func multiEditMessage(path string, outcomes []outcome, applied, replacements int) string {
-	msg := fmt.Sprintf("Edited %s: applied %d of %d edits (%d replacements).", path, applied, len(outcomes), replacements)
+// multiEditMessage is the text that models and replays read: a headline, a note, and the block of outcomes when any edit
+// was not applied.
+func multiEditMessage(path, note string, outcomes []outcome, applied, replacements int) string {
+	msg := fmt.Sprintf("Edited %s: applied %d of %d edits (%d replacements).", path, applied, len(outcomes), replacements) + note
 	rest := unmade("edit", outcomes)
 	if rest == "" {
 		return msg

@@ -205,8 +205,8 @@ func (t Read) show(raw []byte, j *readJob, d *fileData, page *page) ([]tool.Part
 // message would make the next request fail (O9).
 func (t Read) media(raw []byte, mime string, j *readJob, page *page) ([]tool.Part, error) {
 	if mime == "application/pdf" {
-		if len(raw) > maxDocument {
-			page.note("[%s is a PDF of %d bytes, more than the %d that can be shown at once.]", j.Path, len(raw), maxDocument)
+		if problem := pdfProblem(raw); problem != "" {
+			page.note("[%s is a PDF of %d bytes that cannot be shown: %s. Take text or pages out of it with a command.]", j.Path, len(raw), problem)
 			return nil, nil
 		}
 		if !page.room(len(raw)) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/edit"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/internal/text"
 	"github.com/tackle-dev/tackle/tool"
@@ -55,6 +56,11 @@ func (Write) plan(ctx context.Context, call *tool.Call, in writeInput) (tool.Act
 	}
 	data := []byte(in.Content)
 	if l.exists() {
+		if line := edit.AddedOmission(string(l.data()), in.Content); line != "" {
+			return tool.Action{}, &tool.Error{Code: tool.InvalidParameter, Parameter: "content", Expected: "the whole content, without placeholders",
+				Message: fmt.Sprintf("content has the line %q, which stands for text that is left out; %q would lose it. Nothing was written.", line, in.Path),
+				Hint:    "Write the whole content, or change only a part of the file with edit."}
+		}
 		if data, err = likeBefore(l.data(), in.Content, in.Path); err != nil {
 			return tool.Action{}, err
 		}
@@ -81,9 +87,18 @@ func (Write) plan(ctx context.Context, call *tool.Call, in writeInput) (tool.Act
 		intent.MayCreate = []string{l.path.Real}
 	}
 	intent.Changes = set
+	notes := l.linkNote(in.Path) + shrinkNote(l.state.Blob.Size(), int64(len(data)))
 	return tool.Action{Intent: intent, Run: commit(set, func(host.Receipt) tool.Result {
-		return tool.TextResult(fmt.Sprintf("%s %s (%d bytes)", verb, in.Path, len(data)), d)
+		return tool.TextResult(fmt.Sprintf("%s %s (%d bytes)%s", verb, in.Path, len(data), notes), d)
 	})}, nil
+}
+
+// shrinkNote says that little is left of a file, which is seldom meant.
+func shrinkNote(before, after int64) string {
+	if before < 10_000 || after > before/10 {
+		return ""
+	}
+	return fmt.Sprintf("\nNote: the file had %d bytes before. If that was not meant, read its old content from version control, or have the call undone.", before)
 }
 
 // knownContent refuses to write over a file that changed since this session read it: the new content was made from the
