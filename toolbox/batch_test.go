@@ -233,6 +233,8 @@ func TestT11_HiddenOverlaps(t *testing.T) {
 		return s.box.footprintOf(t.Context(), &Planned{Call: &tool.Call{}, entry: &entry{}, Action: tool.Action{Intent: tool.Intent{Effects: []tool.Effect{e},
 			Targets: []tool.Target{tool.PathTo(host.Path{Abs: filepath.Join(s.dir, name), Real: filepath.Join(s.dir, name)}, e)}}}})
 	}
+	through := s.box.footprintOf(t.Context(), &Planned{Call: &tool.Call{}, entry: &entry{}, Action: tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read},
+		Targets: []tool.Target{tool.PathTo(host.Path{Abs: filepath.Join(s.dir, "link", "x"), Real: filepath.Join(s.dir, "d", "x")}, tool.Read)}}}})
 	command := s.box.footprintOf(t.Context(), &Planned{Call: &tool.Call{}, entry: &entry{}, Action: tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read},
 		Targets: []tool.Target{{Kind: tool.CommandTarget, Effect: tool.Read, Value: "cat a"}}}}})
 	alone := s.box.footprintOf(t.Context(), &Planned{Call: &tool.Call{}, entry: &entry{}, Action: tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read}, Alone: true}}})
@@ -243,6 +245,8 @@ func TestT11_HiddenOverlaps(t *testing.T) {
 	}{
 		{"hard links", at("a", tool.Write), at("b", tool.Read), true},
 		{"reads of hard links", at("a", tool.Read), at("b", tool.Read), false},
+		{"what is read through a link, and the link", through, at("link", tool.Write), true},
+		{"what is read through a link, and its folder", through, at("d", tool.Write), true},
 		{"a command that reads, and a write", command, at("a", tool.Write), true},
 		{"a command that reads, and a read", command, at("a", tool.Read), false},
 		{"two commands that read", command, command, false},
