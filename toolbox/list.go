@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tackle-dev/tackle/tool"
@@ -64,7 +65,24 @@ func (b *Box) Definition(name, mode string) (tool.Definition, bool) {
 	return e.def, true
 }
 
+// byName returns per-request booleans by the names of the list: what an alias says counts for its tool.
+func (b *Box) byName(overlay map[string]bool) map[string]bool {
+	out, cloned := overlay, false
+	for old, name := range b.cfg.Aliases {
+		on, set := overlay[old]
+		if _, own := out[name]; !set || own && on { // of two opinions the stricter counts
+			continue
+		}
+		if !cloned {
+			out, cloned = maps.Clone(overlay), true
+		}
+		out[name] = on
+	}
+	return out
+}
+
 func (b *Box) visible(v View) []*entry {
+	v.Overlay = b.byName(v.Overlay)
 	env := b.env.Load()
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -101,6 +119,7 @@ func (b *Box) absence(e *entry, v View, env *tool.Environment) string {
 
 // Absence explains why a tool is not in the view: "" when it is (P4).
 func (b *Box) Absence(name string, v View) string {
+	v.Overlay = b.byName(v.Overlay)
 	e := b.find(name, v.Mode, true)
 	switch {
 	case e == nil:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,34 @@ func TestT15_AliasIsNoDisguise(t *testing.T) {
 		if d, _ := b.Definition("apply", mode); d.Title != want {
 			res, err := b.Call(t.Context(), Request{Tool: "apply", Mode: mode, Args: json.RawMessage(`{"text":"x"}`)})
 			t.Errorf("%s: %q, want %q (%v %s)", mode, d.Title, want, err, res.Text())
+		}
+	}
+}
+
+// P3: a tool that a request switches off by an old name is off.
+func TestP3_OverlayByAlias(t *testing.T) {
+	b := newBox(t, Config{Aliases: map[string]string{"shout": "echo", "cry": "echo"}}, echo(tool.Spec{}, nil))
+	for _, tt := range []struct {
+		overlay map[string]bool
+		listed  bool
+	}{
+		{map[string]bool{"shout": false}, false}, {map[string]bool{"echo": false, "shout": true}, false}, {map[string]bool{"echo": true, "shout": false}, false},
+		{map[string]bool{"shout": true, "cry": false}, false}, {map[string]bool{"shout": true}, true}, {map[string]bool{"other": false}, true}, {nil, true},
+	} {
+		given := maps.Clone(tt.overlay)
+		if got := len(b.Names(View{Mode: "code", Overlay: tt.overlay})) == 1; got != tt.listed {
+			t.Errorf("%v: listed %v", tt.overlay, got)
+		}
+		for _, name := range []string{"echo", "shout"} {
+			for _, platform := range []bool{false, true} {
+				res, err := b.Call(t.Context(), Request{Tool: name, Args: json.RawMessage(`{"text":"x"}`), Overlay: tt.overlay, Platform: platform})
+				if err != nil || res.OK() != tt.listed {
+					t.Errorf("%v: %s: %v %s", tt.overlay, name, err, res.Text())
+				}
+			}
+		}
+		if !maps.Equal(given, tt.overlay) {
+			t.Errorf("the caller's map was changed: %v", tt.overlay)
 		}
 	}
 }

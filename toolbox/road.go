@@ -79,6 +79,7 @@ func (b *Box) admit(ctx context.Context, req Request) (*Planned, error) {
 	if req.Mode == "" {
 		req.Mode = env.Mode
 	}
+	req.Overlay = b.byName(req.Overlay)
 	p := &Planned{Request: req, raw: req.Args, started: b.cfg.Clock()}
 	p.entry = b.lookup(&req)
 	if p.entry == nil {
