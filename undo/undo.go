@@ -31,7 +31,8 @@ const (
 	NoteUndoes  = "undoes" // ids of the transactions that this one took back, separated by blanks
 )
 
-// Query selects transactions. Conditions are joined by "and"; undone ones and undos themselves are never selected.
+// Query selects transactions. Conditions are joined by "and". Undone ones are never selected, and undos only by their call:
+// that does again what they took back.
 type Query struct {
 	Session string    // "" for every session
 	Call    string    // only this call
@@ -55,7 +56,7 @@ func (q Query) Select(all []host.Transaction) []host.Transaction {
 	var out []host.Transaction
 	for _, tx := range all {
 		switch {
-		case undone[tx.ID], tx.Note[NoteUndoes] != "",
+		case undone[tx.ID], tx.Note[NoteUndoes] != "" && (q.Call == "" || tx.Note[NoteCall] != q.Call),
 			q.Session != "" && tx.Note[NoteSession] != q.Session,
 			q.Call != "" && tx.Note[NoteCall] != q.Call,
 			!q.Since.IsZero() && !tx.At.After(q.Since),

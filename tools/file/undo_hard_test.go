@@ -90,6 +90,29 @@ func TestF10_TakenBackByHand(t *testing.T) {
 	w.fails("undo", args{"session": "s"}, tool.NotFound)
 }
 
+// F10: an undo can be undone, by its call; what it took back can then be taken back again.
+func TestF10_Redo(t *testing.T) {
+	w := undoWorld(t, map[string]string{"a": "one\n", "gone": "g"})
+	start := w.tree()
+	w.ok("edit", args{"path": "a", "old_string": "one", "new_string": "two"})
+	w.ok("delete_file", args{"path": "gone"})
+	end := w.tree()
+	undid := w.call("undo", args{"session": "s"})
+	if !undid.OK() || w.tree() != start {
+		t.Fatalf("%s", undid.Text())
+	}
+	w.fails("undo", args{"last": true}, tool.NotFound)
+	redid := w.call("undo", args{"call": undid.Meta.Call})
+	if !redid.OK() || w.tree() != end {
+		t.Fatalf("%s\n%s", redid.Text(), w.tree())
+	}
+	w.fails("undo", args{"call": undid.Meta.Call}, tool.NotFound)
+	w.ok("undo", args{"last": true}) // the deletion alone
+	if w.get("gone") != "g" || w.get("a") != "two\n" {
+		t.Errorf("%s", w.tree())
+	}
+}
+
 // F10: permission bits that others changed are theirs, whether the content is taken back or was already.
 func TestF10_ForeignModes(t *testing.T) {
 	mode := func(w *world, name string) os.FileMode {
