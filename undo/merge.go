@@ -67,19 +67,11 @@ func (p *planner) left(s *step) (*change.Blob, bool) {
 	if !ok {
 		return nil, false
 	}
-	was := change.State{}
-	if s.after.BeforeType == change.File {
-		st, err := p.src.Image(p.ctx, tx, s.path)
-		if err != nil {
-			return nil, false
-		}
-		was = st
-	}
 	parsed, err := patch.Parse(diff)
 	if err != nil {
 		return nil, false
 	}
-	res, err := patch.Plan(parsed, images{p, tx, dir, s.path, was}, patch.Options{})
+	res, err := patch.Plan(parsed, images{p, tx, dir}, patch.Options{})
 	if err != nil {
 		return nil, false
 	}
@@ -93,14 +85,12 @@ func (p *planner) left(s *step) (*change.Blob, bool) {
 
 // images is the world before a transaction, as far as its diff speaks of it.
 type images struct {
-	p    *planner
-	tx   string
-	dir  string
-	path string
-	was  change.State
+	p   *planner
+	tx  string
+	dir string
 }
 
-var errOther = errors.New("not the file that is looked at")
+var errNoContent = errors.New("the transaction did not change its content")
 
 // Read is described at patch.Source.
 func (w images) Read(path string, _ bool) (string, change.State, error) {
@@ -108,15 +98,12 @@ func (w images) Read(path string, _ bool) (string, change.State, error) {
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(w.dir, abs)
 	}
-	if abs == w.path {
-		return abs, w.was, nil
-	}
 	st, err := w.p.src.Image(w.p.ctx, w.tx, abs)
 	if err != nil {
-		return abs, change.State{}, nil // made by the transaction, or unknown: it is not the file that is looked at
+		return abs, change.State{}, nil // made by the transaction, or not kept: the digest will tell
 	}
 	if st.Type == change.File && st.Blob == nil {
-		return abs, st, errOther
+		return abs, st, errNoContent
 	}
 	return abs, st, nil
 }

@@ -397,3 +397,145 @@ func TestHugeArguments(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 }
+
+// A link is meant itself, however its path is spelled: delete and move never reach what it points to.
+func TestLinksThemselves(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", base)
+	w := newWorld(t, map[string]string{"target": "precious\n", "d/inner": "x"}, tool.Options{})
+	rel, err := filepath.Rel(base, w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, spelled := range []string{"ln", "./ln", "d/../ln", filepath.Join(w.dir, "ln"), filepath.Join(w.dir, "ln") + "/", "dl/../ln", "~/" + rel + "/ln"} {
+		for _, to := range []string{"target", "ln", "nowhere", "d"} {
+			if err := os.Symlink(to, filepath.Join(w.dir, "ln")); err != nil {
+				t.Fatal(err)
+			}
+			if i%2 == 0 {
+				w.ok("delete_file", args{"path": spelled})
+			} else {
+				w.ok("move_file", args{"path": spelled, "to": "moved"})
+				if got, err := os.Readlink(filepath.Join(w.dir, "moved")); err != nil || got != to {
+					t.Errorf("%s -> %s: moved %q, %v", spelled, to, got, err)
+				}
+				w.ok("delete_file", args{"path": "moved"})
+			}
+			if _, err := os.Lstat(filepath.Join(w.dir, "ln")); err == nil || w.get("target") != "precious\n" || w.get("d/inner") != "x" {
+				t.Fatalf("%s -> %s: the link %v, target %q", spelled, to, err, w.get("target"))
+			}
+		}
+	}
+}
+
+// A folder that cannot be read whole is not half deleted or copied, and the error names the entry.
+func TestTreesWithTrouble(t *testing.T) {
+	w := newWorld(t, map[string]string{"d/a": "a", "d/sub/b": "b"}, tool.Options{})
+	if err := syscall.Mkfifo(filepath.Join(w.dir, "d/sub/fifo"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := w.tree()
+	w.holds(w.fails("delete_file", args{"path": "d", "recursive": true}, tool.OperationNotAllowed), "d/sub/fifo is a fifo")
+	w.holds(w.fails("copy_file", args{"path": "d", "to": "e"}, tool.OperationNotAllowed), "d/sub/fifo is a fifo")
+	if w.tree() != before {
+		t.Error("something changed")
+	}
+	w.ok("move_file", args{"path": "d", "to": "e/f"}) // a rename needs to read nothing
+	if w.get("e/f/sub/b") != "b" {
+		t.Errorf("%s", w.tree())
+	}
+	many := filepath.Join(w.dir, "many")
+	if err := os.Mkdir(many, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range MaxTree + 1 {
+		if err := os.Symlink("x", filepath.Join(many, fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.holds(w.fails("delete_file", args{"path": "many", "recursive": true}, tool.LimitExceeded), "more than 10000 entries", "subfolders")
+	w.holds(w.fails("copy_file", args{"path": "many", "to": "copy"}, tool.LimitExceeded), "nothing was changed")
+	if entries, err := os.ReadDir(many); err != nil || len(entries) != MaxTree+1 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (&walker{ctx: ctx, call: &tool.Call{Host: w.host}}).walk(host.Path{Abs: many, Real: many}); err == nil {
+		t.Error("walking does not end with its context")
+	}
+}
+
+// A file that vanishes or changes between the plan and the run: the call is planned again, and says what it finds.
+func TestBetweenPlanAndRun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		between func(w *world)
+		tool    string
+		a       args
+		code    tool.Code // "" for success
+		want    map[string]string
+	}{
+		"edit, changed elsewhere": {func(w *world) { w.put("a", "one\ntwo\nfar\n") }, "edit", args{"path": "a", "old_string": "one", "new_string": "1"}, "", map[string]string{"a": "1\ntwo\nfar\n"}},
+		"edit, changed there":     {func(w *world) { w.put("a", "uno\ntwo\n") }, "edit", args{"path": "a", "old_string": "one", "new_string": "1"}, tool.NotFound, map[string]string{"a": "uno\ntwo\n"}},
+		"edit, vanished":          {func(w *world) { w.drop("a") }, "edit", args{"path": "a", "old_string": "one", "new_string": "1"}, tool.NotFound, map[string]string{"a": "<absent>"}},
+		"edit, a link now":        {func(w *world) { w.drop("a"); w.link("b", "a") }, "edit", args{"path": "a", "old_string": "one", "new_string": "1"}, tool.NotFound, map[string]string{"b": "other\n"}},
+		"write, appeared":         {func(w *world) { w.put("n", "foreign\n") }, "write_file", args{"path": "n", "content": "ours\n"}, "", map[string]string{"n": "ours\n"}},
+		"write, folder vanished":  {func(w *world) { w.drop("d/x"); w.drop("d") }, "write_file", args{"path": "d/x", "content": "ours\n"}, "", map[string]string{"d/x": "ours\n"}},
+		"write, a folder now":     {func(w *world) { w.drop("a"); w.put("a/below", "x") }, "write_file", args{"path": "a", "content": "ours\n"}, tool.InvalidParameter, map[string]string{"a/below": "x"}},
+		"delete, changed":         {func(w *world) { w.put("a", "foreign\n") }, "delete_file", args{"path": "a"}, "", map[string]string{"a": "<absent>"}},
+		"delete, something new":   {func(w *world) { w.put("d/new", "n") }, "delete_file", args{"path": "d", "recursive": true}, tool.Stale, map[string]string{"d/new": "n", "d/x": "x"}},
+		"move, goal taken":        {func(w *world) { w.put("n", "foreign\n") }, "move_file", args{"path": "a", "to": "n"}, tool.OperationNotAllowed, map[string]string{"n": "foreign\n", "a": "one\ntwo\n"}},
+		"copy, goal taken":        {func(w *world) { w.put("n", "foreign\n") }, "copy_file", args{"path": "a", "to": "n"}, tool.OperationNotAllowed, map[string]string{"n": "foreign\n"}},
+		"read, vanished":          {func(w *world) { w.drop("a") }, "read_file", args{"path": "a"}, tool.NotFound, nil},
+		"read, a fifo now":        {func(w *world) { w.drop("a"); w.fifo("a") }, "read_file", args{"path": "a"}, tool.InvalidParameter, nil},
+		"read, a link now":        {func(w *world) { w.drop("a"); w.link("b", "a") }, "read_file", args{"path": "a"}, tool.Stale, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"a": "one\ntwo\n", "b": "other\n", "d/x": "x"}, tool.Options{})
+			raw, err := json.Marshal(tt.a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := w.box.Plan(t.Context(), toolbox.Request{Tool: tt.tool, Args: raw, Session: "s", Dir: w.dir})
+			if err != nil || p.Err != nil {
+				t.Fatal(err, p.Err)
+			}
+			tt.between(w)
+			res, err := w.box.Run(t.Context(), p, tool.Decision{Verdict: tool.Allow})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code := ""; res.Err != nil && string(res.Err.Code) != string(tt.code) || res.Err == nil && string(tt.code) != code {
+				t.Errorf("want code %q: %s", tt.code, res.Text())
+			}
+			for name, want := range tt.want {
+				if got := w.get(name); got != want {
+					t.Errorf("%s: %q, want %q (%s)", name, got, want, res.Text())
+				}
+			}
+		})
+	}
+}
+
+func (w *world) drop(name string) {
+	w.t.Helper()
+	if err := os.Remove(filepath.Join(w.dir, name)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) link(to, name string) {
+	w.t.Helper()
+	if err := os.Symlink(to, filepath.Join(w.dir, name)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) fifo(name string) {
+	w.t.Helper()
+	if err := syscall.Mkfifo(filepath.Join(w.dir, name), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}

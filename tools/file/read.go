@@ -100,7 +100,7 @@ func (t Read) plan(ctx context.Context, call *tool.Call, in readInput) (tool.Act
 			return tool.Action{}, err
 		}
 		jobs[i].err, jobs[i].loaded = err, l
-		if err == nil {
+		if l.path.Real != "" { // what is not there is looked at too: policy decides about it, and calls that make it keep their order
 			intent.Targets = append(intent.Targets, tool.PathTo(l.path, tool.Read))
 		}
 	}

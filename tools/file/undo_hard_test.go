@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,6 +112,31 @@ func TestF10_Redo(t *testing.T) {
 	if w.get("gone") != "g" || w.get("a") != "two\n" {
 		t.Errorf("%s", w.tree())
 	}
+}
+
+// F10: a call that changed, renamed, made and deleted several files is taken back as a whole, merged where others changed one.
+func TestF10_MergeOneOfMany(t *testing.T) {
+	text := strings.Join([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", ""}, "\n")
+	w := undoWorld(t, map[string]string{"a": text, "b": text, "c": text, "gone": text})
+	start := w.tree()
+	patch := "*** Begin Patch\n*** Update File: a\n@@\n-2\n+two\n*** Update File: b\n*** Move to: moved\n@@\n-3\n+three\n*** Delete File: gone\n*** Add File: new\n+n\n*** Update File: c\n@@\n-4\n+four\n*** End Patch"
+	w.ok("apply_patch", args{"patch": patch})
+	w.put("c", strings.Replace(w.get("c"), "9\n", "nine\n", 1))
+	w.holds(w.fails("undo", args{"last": true}, tool.Stale), "c: somebody changed it since (can be merged)", "-9\n+nine", "Call again with merge")
+	w.ok("undo", args{"last": true, "merge": true})
+	if got, want := w.get("c"), strings.Replace(text, "9\n", "nine\n", 1); got != want {
+		t.Errorf("c %q", got)
+	}
+	w.put("c", text)
+	if got := w.tree(); got != start {
+		t.Errorf("%s\nwant\n%s", got, start)
+	}
+	w.ok("apply_patch", args{"patch": patch})
+	w.put("moved", w.get("moved")+"foreign\n")
+	w.holds(w.fails("undo", args{"last": true, "merge": true}, tool.Stale), "moved: we made it, and somebody changed it since", "+foreign")
+	w.put("new", "x")
+	w.drop("a")
+	w.holds(w.fails("undo", args{"last": true, "merge": true}, tool.Stale), "a: it was deleted since", "new: we made it")
 }
 
 // F10: permission bits that others changed are theirs, whether the content is taken back or was already.
