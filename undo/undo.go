@@ -115,6 +115,7 @@ type Plan struct {
 type Source interface {
 	Stat(ctx context.Context, real string) (host.FileInfo, error)
 	Open(ctx context.Context, real string) (host.File, error)
+	ReadDir(ctx context.Context, real string) ([]host.FileInfo, error)
 	Image(ctx context.Context, tx, path string) (change.State, error)
 }
 
@@ -325,13 +326,7 @@ func (p *planner) settle(s *step, now change.State) (*change.Op, *Conflict, erro
 // empty reports whether a folder holds nothing but what the plan deletes as well. It looks at the steps only; the host
 // refuses to delete a folder that holds more, and then nothing happens at all.
 func (p *planner) empty(dir string) bool {
-	lister, ok := p.src.(interface {
-		ReadDir(ctx context.Context, real string) ([]host.FileInfo, error)
-	})
-	if !ok {
-		return true
-	}
-	entries, err := lister.ReadDir(p.ctx, dir)
+	entries, err := p.src.ReadDir(p.ctx, dir)
 	if err != nil {
 		return true
 	}

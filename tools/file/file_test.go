@@ -195,7 +195,10 @@ func TestF3_Edit(t *testing.T) {
 	}
 	w.holds(w.fails("edit", args{"path": "a.go", "old_string": "\tx := 4\n\treturn", "new_string": "y"}, tool.NotFound), "nearest", "x := 3")
 	w.holds(w.fails("edit", args{"path": "a.go", "old_string": "\tx := 1\n\treturn\n", "new_string": "\tx := 3\n\treturn\n"}, tool.NotFound), "made already")
+	w.holds(w.fails("edit", args{"path": "a.go", "old_string": "\tx := 1\n\treturn\n", "new_string": "\tx := 3\n\treturn\n"}, tool.NotFound), "nothing needs to be, if that is the change you meant")
 	w.holds(w.fails("edit", args{"path": "dup", "old_string": "a\n", "new_string": "c\n"}, tool.InvalidParameter), "lines 1, 3")
+	w.put("many", strings.Repeat("old\n", 12))
+	w.holds(w.ok("edit", args{"path": "many", "old_string": "old", "new_string": "new", "replace_all": true}), "12 replacements at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, and 2 more.")
 	w.ok("edit", args{"path": "dup", "old_string": "a\n", "new_string": "c\n", "line": 3})
 	if got := w.get("dup"); got != "a\nb\nc\n" {
 		t.Errorf("%q", got)
