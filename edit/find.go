@@ -106,8 +106,13 @@ func (f *Finder) ragged(want string, lines []string, opt FindOptions) []Block {
 }
 
 // within completes a block and reports whether it is where the options want it.
+// within completes a block and reports whether it is one that opt wants. A searched line that holds a lone CR is several
+// lines of a file whose lines end so, which is no place for it: callers count lines.
 func (f *Finder) within(b *Block, lines []string, opt FindOptions) bool {
 	b.Line, b.Len, b.finder = f.index().At(b.Start), len(lines), f
+	if b.End > b.Start && f.index().At(b.End-1)-b.Line >= b.Len {
+		return false
+	}
 	b.Start, b.End = b.Start+f.bom, b.End+f.bom
 	return b.Line >= opt.From && (!opt.AtEnd || b.End == len(f.raw))
 }

@@ -360,6 +360,7 @@ func FuzzParse(f *testing.F) {
 
 func FuzzHunk(f *testing.F) {
 	f.Add("a\nb\n", "a\nc\n", "x\na\nb\n")
+	f.Add("\r0", "1", "")
 	f.Fuzz(func(t *testing.T, a, b, other string) {
 		section := build("f", []byte(a), []byte(b), 3)
 		if got, err := planOne(section, Unified, []byte(a)); err == nil && string(got) != b {
