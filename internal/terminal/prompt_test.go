@@ -27,6 +27,18 @@ type screen struct {
 	seen   strings.Builder
 	from   int // where the next wait looks from
 	news   chan struct{}
+	ready  chan struct{} // closed when the prompt takes keys; nil where there is none yet
+}
+
+// watched tells when what was typed before is dropped: a key that comes earlier is no answer.
+type watched struct {
+	*TTY
+	ready chan struct{}
+}
+
+func (w watched) Flush() {
+	w.TTY.Flush()
+	close(w.ready)
 }
 
 func newScreen(t *testing.T) *screen {
@@ -84,6 +96,9 @@ func (s *screen) wait(text string) {
 
 func (s *screen) type_(keys ...string) {
 	s.t.Helper()
+	if s.ready != nil {
+		<-s.ready
+	}
 	for _, k := range keys {
 		if _, err := s.master.WriteString(k); err != nil {
 			s.t.Fatal(err)
@@ -98,7 +113,8 @@ type answered struct {
 
 // start asks in the background.
 func (s *screen) start(ctx context.Context, p *Prompt, r *ask.Request) <-chan answered {
-	p.Device, p.Name = s.tty, "ada"
+	s.ready = make(chan struct{})
+	p.Device, p.Name = watched{s.tty, s.ready}, "ada"
 	if p.Settle == 0 {
 		p.Settle = -1
 	}
