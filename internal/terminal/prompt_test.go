@@ -187,6 +187,35 @@ func TestP8_Keys(t *testing.T) {
 	}
 }
 
+// A plain question takes yes and no, and nothing else.
+func TestConfirm(t *testing.T) {
+	for key, want := range map[string]bool{"y": true, "n": false} {
+		s := newScreen(t)
+		s.ready = make(chan struct{})
+		done := make(chan bool, 1)
+		go func() {
+			yes, err := (&Prompt{Device: watched{s.tty, s.ready}, Settle: -1}).Confirm(t.Context(), ask.View{Title: "trust 1 file", Diff: "+rules: []\n"})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- yes
+		}()
+		s.wait("trust 1 file")
+		s.wait("+rules: []")
+		s.wait("help")
+		for _, other := range []string{"w", "s", "p", "\r"} {
+			s.type_(other)
+			s.wait("answers nothing")
+		}
+		s.type_("?")
+		s.wait("yes: exactly what is shown")
+		s.type_(key)
+		if got := <-done; got != want {
+			t.Errorf("%q: %t", key, got)
+		}
+	}
+}
+
 // UI-010: what was typed before the prompt was drawn answers nothing.
 func TestUI010_TypedBefore(t *testing.T) {
 	s := newScreen(t)
@@ -317,7 +346,7 @@ func TestRender(t *testing.T) {
 	r.Offers = slices.DeleteFunc(r.Offers, func(o ask.Offer) bool { return o.Scope == ask.Always })
 	r.View.Warnings = []string{"The arguments hold 1 invisible character."}
 	r.View.Scripts = []string{"rm -rf x\n"}
-	plain := style(false).ask(r, 100, 40)
+	plain := style(false).ask(r, false, 100, 40)
 	want := `
 ? multi_edit asks to change 1 file [write-in]
   why a rule says so
@@ -337,10 +366,10 @@ func TestRender(t *testing.T) {
 	if diff := cmp.Diff(want, plain); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.Contains(style(false).help(r), "never for a pattern") {
+	if !strings.Contains(style(false).help(r, false), "never for a pattern") {
 		t.Error("the help does not say what a guard means")
 	}
-	coloured := style(true).ask(r, 100, 40)
+	coloured := style(true).ask(r, false, 100, 40)
 	for _, part := range []string{"\x1b[32m+three\x1b[0m", "\x1b[31m-two\x1b[0m", "\x1b[7m[write-in]\x1b[0m"} {
 		if !strings.Contains(coloured, part) {
 			t.Errorf("%q is not in %q", part, coloured)
