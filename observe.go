@@ -98,3 +98,6 @@ func (b *Box) RemoveSessions(ctx context.Context, by string, ids ...string) erro
 	}
 	return nil
 }
+
+// Settle returns when everything that calls have recorded so far is stored, so that it can be read.
+func (b *Box) Settle() { b.log.Settle() }

@@ -53,6 +53,7 @@ var floors = []struct {
 	{"tools", 5, ""},
 	{"mcp", 6, ""},
 	{".", 7, "the front door"},
+	{"server", 8, "a face over HTTP"},
 	{"internal/terminal", 8, "a person's face, like cli"},
 	{"internal/cli", 8, "what the command prints; cmd only wires"},
 	{"cmd", 9, ""},
