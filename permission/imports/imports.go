@@ -109,6 +109,15 @@ func (r *result) text(s *source, pattern string) {
 	r.command(s, p)
 }
 
+// host takes over a rule about the host of an address.
+func (r *result) host(s *source, pattern string) {
+	if _, err := (permission.Hosts{}).Compile(pattern, s.action != tool.Allow); err != nil {
+		r.lost(s, fetches(), err.Error())
+		return
+	}
+	r.add(s, fetches(), pattern)
+}
+
 func reasonOf(err error) string {
 	text := err.Error()
 	if _, after, ok := strings.Cut(text, "): "); ok {
