@@ -130,14 +130,15 @@ func (g *Gate) weigh(r *Request, s *subject, used map[*granted]*Grants) finding 
 
 // layersSay takes the strictest opinion.
 func (g *Gate) layersSay(r *Request, s *subject, f *finding) {
+	permission := r.permission(s)
 	for _, c := range g.layers {
-		f.take(c.opinion(s, r.Intent.Permission))
+		f.take(c.opinion(s, permission))
 	}
 	if m := g.modes[r.Mode]; m != nil {
-		f.take(m.opinion(s, r.Intent.Permission))
+		f.take(m.opinion(s, permission))
 	}
 	for _, c := range r.Layers {
-		f.take(c.opinion(s, r.Intent.Permission))
+		f.take(c.opinion(s, permission))
 	}
 	on, set := r.Overlay[r.Intent.Tool]
 	switch {
@@ -278,7 +279,7 @@ func (g *Gate) reason(r *Request, f *finding) string {
 		}
 		return ""
 	}
-	what := r.Intent.Permission
+	what := r.permission(f.subject)
 	if name := f.subject.name(); name != "" {
 		what = fmt.Sprintf("%s of %q", what, name)
 	}

@@ -34,6 +34,8 @@ type Request struct {
 	// Bounds is what the face can show; the smaller of it and the shared limit wins (O2).
 	Bounds  tool.Bounds  `json:"bounds,omitzero"`
 	Options tool.Options `json:"options,omitzero"` // set options add to the box's
+	// Hold is how long the face keeps its caller waiting for the result (tool.Call.Hold).
+	Hold time.Duration `json:"hold,omitempty"`
 
 	// Progress and Partial reach the face while the call runs. Both may be nil. They are called from the goroutine of
 	// the tool and should return fast.
@@ -138,7 +140,7 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 	c := &tool.Call{
 		ID: req.ID, Session: req.Session, Message: req.Message, Tool: p.entry.def.Name, Mode: req.Mode, Model: req.Model, Dir: dir,
 		Host: b.cfg.Host, Env: *env, Log: b.cfg.Log, ReadState: p.marks, Artifacts: b.masked(b.cfg.Artifacts),
-		Bounds: b.bounds(p), Options: opt,
+		Bounds: b.bounds(p), Options: opt, Hold: req.Hold,
 	}
 	b.screen(p, c, nil)
 	return c

@@ -91,6 +91,9 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 	for _, t := range targets {
 		switch t.Kind {
 		case tool.PathTarget:
+			if in.Permission == permission.Shell { // its patterns are about commands
+				return nil
+			}
 			if !add(around(in, &t)) {
 				return nil
 			}
