@@ -49,11 +49,18 @@ const (
 	CommandTarget TargetKind = "command"
 	URLTarget     TargetKind = "url"
 	ToolTarget    TargetKind = "tool"
+	// ArtifactTarget is output that is kept; its value is "artifact:ID", as in paths.
+	ArtifactTarget TargetKind = "artifact"
 )
 
 // PathTo returns the target for a resolved path.
 func PathTo(p host.Path, e Effect) Target {
 	return Target{Kind: PathTarget, Effect: e, Value: p.Real, Path: &p}
+}
+
+// ArtifactTo returns the target for reading an artifact.
+func ArtifactTo(id string) Target {
+	return Target{Kind: ArtifactTarget, Effect: Read, Value: "artifact:" + id}
 }
 
 // Intent is what a call would do, in a form that policy, people and other processes can read (T4).
