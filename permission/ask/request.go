@@ -58,6 +58,7 @@ const (
 	Once    Scope = "once"    // this call
 	Turn    Scope = "turn"    // the same targets, until the turn ends
 	Session Scope = "session" // the same targets, until the session ends
+	Like    Scope = "like"    // what the offered patterns cover, until the session ends
 	Project Scope = "project" // the same targets, in this project
 	Always  Scope = "always"  // what the offered patterns cover, in this project
 	Until   Scope = "until"   // the same targets, in this project, until Answer.Until
@@ -66,7 +67,7 @@ const (
 // Offer is one way in which a yes may hold.
 type Offer struct {
 	Scope    Scope    `json:"scope"`
-	Patterns []string `json:"patterns,omitempty"` // of Always: what is allowed from then on
+	Patterns []string `json:"patterns,omitempty"` // of Like and Always: what is allowed from then on
 	Says     string   `json:"says"`               // in words, escaped
 }
 

@@ -42,15 +42,23 @@ func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bo
 	if q.gate() == nil || len(targets) == 0 || strings.HasPrefix(qu.Policy.By, "parent: ") || slices.ContainsFunc(targets, bad) {
 		return out
 	}
+	var patterns []string
+	if !guarded {
+		patterns = q.narrow(qu.Intent, targets)
+	}
+	like := fmt.Sprintf("%s of %s", show.Line(qu.Intent.Permission), listed(patterns))
 	if qu.Session != "" {
 		if qu.Turn != "" {
 			out = append(out, Offer{Scope: Turn, Says: what + ", until the turn ends"})
 		}
 		out = append(out, Offer{Scope: Session, Says: what + ", until the session ends"})
+		if len(patterns) > 0 {
+			out = append(out, Offer{Scope: Like, Patterns: patterns, Says: like + ", until the session ends"})
+		}
 	}
 	out = append(out, Offer{Scope: Project, Says: what + ", in this project"})
-	if p := q.narrow(qu.Intent, targets); !guarded && len(p) > 0 {
-		out = append(out, Offer{Scope: Always, Patterns: p, Says: fmt.Sprintf("%s of %s, in this project", show.Line(qu.Intent.Permission), listed(p))})
+	if len(patterns) > 0 {
+		out = append(out, Offer{Scope: Always, Patterns: patterns, Says: like + ", in this project"})
 	}
 	return append(out, Offer{Scope: Until, Says: what + ", in this project until a time"})
 }
@@ -186,7 +194,7 @@ func (r *Request) grants(a *Answer) []permission.Grant {
 	switch a.Scope {
 	case Turn:
 		base.Scope = permission.ThisTurn
-	case Session:
+	case Session, Like:
 		base.Scope, base.Turn = permission.ThisSession, ""
 	case Project, Always, Until:
 		base.Scope, base.Session, base.Turn = permission.ThisProject, "", ""
@@ -194,8 +202,8 @@ func (r *Request) grants(a *Answer) []permission.Grant {
 		return nil
 	}
 	var out []permission.Grant
-	if a.Scope == Always {
-		for _, p := range r.offer(Always).Patterns {
+	if a.Scope == Like || a.Scope == Always {
+		for _, p := range r.offer(a.Scope).Patterns {
 			g := base
 			g.Pattern = p
 			out = append(out, g)
