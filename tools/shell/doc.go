@@ -42,6 +42,8 @@ type Config struct {
 	// MaxBytes is how much of the output of one call a model sees, both streams together: the end of it, or start and end
 	// of a command that explores. Default 32 KiB; negative: only the limits of toolbox and face.
 	MaxBytes int
+	// Quota is how much output of one command is kept on disk. Default that of the host (32 MiB).
+	Quota int64
 }
 
 func (c Config) complete() Config {
