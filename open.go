@@ -27,6 +27,7 @@ import (
 	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
+	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/permission"
@@ -61,7 +62,11 @@ type Config struct {
 	Tools []Tool
 	Hooks []toolbox.Hook
 	// Host replaces the local host.
-	Host    host.Host
+	Host host.Host
+	// Keeper starts the processes that end a command's tree when this one dies, kill -9 included: usually proc.Self(), in a
+	// program whose main calls proc.KeeperMain first. Default: none; what a killed process leaves is ended by the next one.
+	Keeper []string
+
 	Options tool.Options // add to those of the files
 	Log     *slog.Logger // default: discards
 }
@@ -95,6 +100,7 @@ type Box struct {
 	asks      *ask.Queue
 	ledger    *ledger.Ledger
 	store     store.Store
+	end       func() error // ends commands of the host that Open opened
 	log       *session.Log
 	artifacts *artifact.Store
 	snapshot  snapshot
@@ -189,11 +195,11 @@ func (b *Box) assemble() error {
 			roots = append(roots, host.Root{Path: r})
 		}
 		l, err := local.Open(local.Config{Roots: roots, StateDir: filepath.Join(cfg.StateDir, "host"),
-			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge})
+			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge, Commands: proc.Config{Keeper: cfg.Keeper}})
 		if err != nil {
 			return err
 		}
-		h = l
+		h, b.end = l, l.EndCommands
 	}
 	b.store = store.Open(cfg.StateDir, store.Options{})
 	b.log = session.NewLog(b.store)
@@ -248,14 +254,17 @@ func (s settle) Answer(_ context.Context, a toolbox.Asked) (tool.Decision, error
 	return d, nil
 }
 
-// Close ends the box. Calls that still run fail.
+// Close ends the box, and the commands that its host runs. Calls that still run fail.
 func (b *Box) Close() error {
 	if b.store == nil {
 		return nil
 	}
 	var err error
+	if b.end != nil {
+		err = b.end()
+	}
 	if b.log != nil {
-		err = b.log.Close()
+		err = errors.Join(err, b.log.Close())
 	}
 	return errors.Join(err, b.store.Close())
 }

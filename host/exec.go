@@ -26,6 +26,14 @@ type Runner interface {
 	Confinement() Confinement
 }
 
+// Commander is a Host with a command half.
+type Commander interface {
+	Host
+	// Runner returns the command half, the same one each time. It belongs to the host and ends with it.
+	// Errors: ErrUnsupported, or why commands cannot run here.
+	Runner() (Runner, error)
+}
+
 // Defaults of [Limits].
 const (
 	DefaultTime        = 30 * time.Second       // of a command

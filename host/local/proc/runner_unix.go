@@ -3,7 +3,6 @@
 package proc
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -28,7 +27,7 @@ type Runner struct {
 	self    host.Identity
 	boot    string
 	env     [2][]string // of commands, without and with a terminal
-	scratch string      // directory of spools that nobody named; "" until prepare makes one for this runner alone
+	scratch string      // directory of spools that nobody named, guarded by mu; "" until it is needed
 
 	ready    sync.Once // guards what prepare fills in
 	launcher *launcher
@@ -61,19 +60,13 @@ func Open(cfg Config) (*Runner, error) {
 			return nil, err
 		}
 	}
-	if cfg.StateDir != "" {
-		r.scratch = filepath.Join(cfg.StateDir, "run")
-		if err := os.MkdirAll(r.scratch, 0o700); err != nil {
-			return nil, fmt.Errorf("directory of command output: %w", err)
-		}
-	}
 	return r, nil
 }
 
 // prepare finds out what this machine can do, once.
 func (r *Runner) prepare() {
 	r.ready.Do(func() {
-		sweepScratch(cmp.Or(r.scratch, os.TempDir()))
+		sweepScratch(r.scratchParent())
 		r.conf = host.Confinement{Profiles: []host.Profile{host.ProfileHost}, Notes: []string{"Commands run unconfined: they can do whatever this user can do."}}
 		r.prepareTrees()
 	})
@@ -272,7 +265,15 @@ func newRun() string {
 	return hex.EncodeToString(b[:])
 }
 
-// spools returns the directory of spools that nobody named. Without a state directory it is made when it is first needed.
+// scratchParent is where spools that nobody named are kept, or the directory for them is made.
+func (r *Runner) scratchParent() string {
+	if r.cfg.StateDir == "" {
+		return os.TempDir()
+	}
+	return filepath.Join(r.cfg.StateDir, "run")
+}
+
+// spools returns the directory of spools that nobody named. It is made when it is first needed.
 func (r *Runner) spools() (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -282,7 +283,13 @@ func (r *Runner) spools() (string, error) {
 	if r.closed {
 		return "", errClosed
 	}
-	dir, err := os.MkdirTemp("", scratchName(r.self, "*"))
+	dir := r.scratchParent()
+	var err error
+	if r.cfg.StateDir == "" {
+		dir, err = os.MkdirTemp(dir, scratchName(r.self, "*"))
+	} else {
+		err = os.MkdirAll(dir, 0o700)
+	}
 	if err != nil {
 		return "", fmt.Errorf("directory of command output: %w", err)
 	}
