@@ -78,6 +78,9 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 	if cfg.Artifacts != nil {
 		s.addArtifacts()
 	}
+	if f, ok := box.(figurer); ok {
+		s.addUsage(f)
+	}
 	return s, nil
 }
 
@@ -196,9 +199,11 @@ func (s *Server) listed() []tool.Definition {
 // not listen asks again after a minute. Artifacts never change.
 func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
-	switch req.(type) {
+	switch r := req.(type) {
 	case *sdk.ReadResourceRequest:
-		c.TTLMs = 3_600_000
+		if r.Params.URI != usageURI { // what is kept does not change
+			c.TTLMs = 3_600_000
+		}
 	default:
 		c.TTLMs = 60_000
 	}
