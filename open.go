@@ -101,6 +101,7 @@ type Box struct {
 	ledger    *ledger.Ledger
 	store     store.Store
 	end       func() error // ends commands of the host that Open opened
+	commands  commandHalf
 	log       *session.Log
 	artifacts *artifact.Store
 	snapshot  snapshot
@@ -195,7 +196,7 @@ func (b *Box) assemble() error {
 			roots = append(roots, host.Root{Path: r})
 		}
 		l, err := local.Open(local.Config{Roots: roots, StateDir: filepath.Join(cfg.StateDir, "host"),
-			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge, Commands: proc.Config{Keeper: cfg.Keeper}})
+			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge, Commands: proc.Config{Keeper: cfg.Keeper, Pass: m.Shell.Pass}})
 		if err != nil {
 			return err
 		}
@@ -210,6 +211,7 @@ func (b *Box) assemble() error {
 	env := b.merged.ToolEnvironment()
 	env.Mode = cfg.Mode
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
+	b.openCommands(h)
 	tools := b.builtins()
 	var err error
 	if b.policy, err = b.newPolicy(h, tools); err != nil {
@@ -259,9 +261,9 @@ func (b *Box) Close() error {
 	if b.store == nil {
 		return nil
 	}
-	var err error
+	err := b.commands.close()
 	if b.end != nil {
-		err = b.end()
+		err = errors.Join(err, b.end())
 	}
 	if b.log != nil {
 		err = errors.Join(err, b.log.Close())

@@ -69,6 +69,9 @@ func (p *policy) options(m config.Merged) permission.Options {
 	b := p.box
 	facts := permission.FactsOf(p.host)
 	facts.State = append(facts.State, b.cfg.StateDir)
+	if b.commands.dir != "" {
+		facts.State = append(facts.State, b.commands.dir)
+	}
 	facts.Artifacts = b.artifacts.SessionDir(b.cfg.Session)
 	facts.Readable = m.Config.ReadRoots
 	for _, f := range m.Files {

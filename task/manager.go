@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -314,6 +315,19 @@ func (m *Manager) List(ctx context.Context, session string) ([]Info, error) {
 		list = append(list, m.info(rec, p))
 	}
 	return list, nil
+}
+
+// Own describes the tasks that this manager started, or adopted, and holds, by id.
+func (m *Manager) Own() []Info {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []Info
+	for _, id := range slices.Sorted(maps.Keys(m.live)) {
+		if h := m.live[id]; h.own {
+			list = append(list, m.info(h.spec, h.proc))
+		}
+	}
+	return list
 }
 
 // Wait waits until nothing of the task lives, or ctx ends: then the Info says that it runs, and the error is that of ctx.
