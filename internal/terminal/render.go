@@ -85,6 +85,9 @@ func (s style) body(b *strings.Builder, v *ask.View, size sizes) (cut bool) {
 	if v.Reason != "" {
 		fmt.Fprintf(b, "  %s %s\n", s.dim("why"), line(v.Reason, size.target))
 	}
+	if v.Dir != "" {
+		fmt.Fprintf(b, "  %s %s\n", s.dim("in"), line(v.Dir, size.target))
+	}
 	for _, f := range v.Args {
 		fmt.Fprintf(b, "  %s %s\n", s.cyan(line(f.Name, size.value)+":"), line(f.Value, size.value))
 	}

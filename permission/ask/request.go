@@ -40,6 +40,8 @@ type Request struct {
 	Offers []Offer `json:"offers"` // how long a yes may hold; "once" is always among them
 	// Asks are the exact targets that policy asks about, where they can be granted: not escaped, never for showing.
 	Asks []string `json:"asks,omitempty"`
+	// Dir is the folder that a command would run in: a yes that holds longer holds for the same line there.
+	Dir string `json:"dir,omitempty"`
 	// PersonOnly says that a guard asks, so that only a named person can say yes.
 	PersonOnly bool `json:"personOnly,omitempty"`
 

@@ -129,6 +129,8 @@ type world struct {
 
 	mu    sync.Mutex
 	asked []string
+	// meanwhile, where set, is what happens while the person thinks.
+	meanwhile func(toolbox.Asked)
 }
 
 func newWorld(t testing.TB, opt option) *world {
@@ -169,6 +171,9 @@ func (p person) Answer(_ context.Context, a toolbox.Asked) (tool.Decision, error
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	p.w.asked = append(p.w.asked, a.Policy.Reason)
+	if p.w.meanwhile != nil {
+		p.w.meanwhile(a)
+	}
 	return tool.Decision{Verdict: tool.Allow, By: "person", Person: true, Fingerprint: a.Intent.Fingerprint}, nil
 }
 

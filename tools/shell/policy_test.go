@@ -4,6 +4,7 @@ package shell
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -174,5 +175,45 @@ func TestH3_Parallel(t *testing.T) {
 	}
 	if want := []string{"0", "(no output)", "0 1", "0 1", "(no output)", "0 1 2"}; !slices.Equal(got, want) {
 		t.Errorf("results %q, want %q", got, want)
+	}
+}
+
+// RACE-012, P8: who approves a command that runs a script approves what the script holds: one that changes while the person
+// thinks is not run, however it is named. The folder is part of what is approved.
+func TestRACE012_Script(t *testing.T) {
+	w := newWorld(t, option{})
+	w.put("sub/x.sh", "echo good >> ran\n")
+	w.ok(os.Chmod(w.dir+"/sub/x.sh", 0o755))
+	for line, workdir := range map[string]string{"sub/x.sh a": "", "bash sub/x.sh": "", "sh -e ./x.sh": "sub", ". sub/x.sh": "", "timeout 9 sub/x.sh": "", "true && bash -c 'sub/x.sh'": ""} {
+		w.put("sub/x.sh", "echo good >> ran\n")
+		asked := 0
+		w.meanwhile = func(a toolbox.Asked) {
+			if asked++; len(a.Intent.Scripts) != 1 || a.Intent.Scripts[0].Path != w.dir+"/sub/x.sh" || a.Intent.Dir != filepath.Join(w.dir, workdir) {
+				t.Errorf("%s: shown %+v in %s", line, a.Intent.Scripts, a.Intent.Dir)
+			}
+			w.put("sub/x.sh", "echo evil >> ran\n")
+		}
+		a := args{"command": line}
+		if workdir != "" {
+			a["workdir"] = workdir
+		}
+		if res := w.call("shell", a); asked != 1 || res.Err == nil || res.Err.Code != tool.Stale || !strings.Contains(res.Text(), "x.sh changed") {
+			t.Errorf("%s: asked %d times: %s", line, asked, res.Text())
+		}
+		a["background"] = true
+		w.put("sub/x.sh", "echo good >> ran\n")
+		if res := w.call("shell", a); res.Err == nil || res.Err.Code != tool.Stale {
+			t.Errorf("%s in the background: %s", line, res.Text())
+		}
+	}
+	for _, name := range []string{"ran", "sub/ran"} {
+		if _, err := os.Stat(filepath.Join(w.dir, name)); err == nil {
+			t.Errorf("%s is there: a script ran", name)
+		}
+	}
+	w.meanwhile = nil
+	w.text("shell", args{"command": "sub/x.sh"})
+	if b, err := os.ReadFile(w.dir + "/ran"); err != nil || string(b) != "evil\n" {
+		t.Errorf("approved as it is: %q %v", b, err)
 	}
 }

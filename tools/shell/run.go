@@ -45,6 +45,9 @@ func (j *job) patience() time.Duration {
 
 // foreground runs the command and waits for its end.
 func (j *job) foreground(ctx context.Context, r tool.Runner) (tool.Result, error) {
+	if err := j.unchanged(ctx); err != nil {
+		return tool.Result{}, err
+	}
 	c, slot, err := j.reserve()
 	if err != nil {
 		return tool.Result{}, err
@@ -238,6 +241,9 @@ func (run *running) handOver(ctx context.Context, say func(task.Info) string, ex
 
 // background starts a task. It watches it for a moment, because what fails does so at once.
 func (j *job) background(ctx context.Context, r tool.Runner) (tool.Result, error) {
+	if err := j.unchanged(ctx); err != nil {
+		return tool.Result{}, err
+	}
 	c := j.command()
 	if j.in.Terminal {
 		c.Terminal = &host.Size{}

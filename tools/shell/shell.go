@@ -73,6 +73,7 @@ type job struct {
 	call    *tool.Call
 	dir     string // absolute
 	looks   bool   // the line only looks (H3)
+	scripts []tool.Script
 	keep    clip.Keep
 	timeout time.Duration // of a foreground command; of a task 0 means none
 }
@@ -109,6 +110,11 @@ func (t Shell) plan(ctx context.Context, call *tool.Call, in taskInput) (tool.Ac
 	intent.Targets = append(intent.Targets, tool.Target{Kind: tool.CommandTarget, Effect: tool.Execute, Value: in.Command})
 	for _, f := range named(ctx, call, &facts, j.dir) {
 		add(f.path, f.effect)
+	}
+	intent.Dir = j.dir
+	if !j.looks {
+		j.scripts = scripts(ctx, call, &facts, j.dir)
+		intent.Scripts = j.scripts
 	}
 	run := j.foreground
 	if in.Background {
