@@ -44,7 +44,7 @@ const (
 
 // Command says what to run. The zero values of all fields but one of Script and Argv are good.
 type Command struct {
-	Script string   // run by /bin/bash --norc --noprofile -c; never by a login shell or the user's own
+	Script string   // run by bash --norc --noprofile -c; never by a login shell or the user's own
 	Argv   []string // or a program with its arguments; a name without slash is looked up on the fixed PATH
 
 	Dir string            // absolute; "" is the runner's default directory

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -26,6 +27,7 @@ type Runner struct {
 	cfg     Config
 	self    host.Identity
 	boot    string
+	shell   string
 	env     [2][]string // of commands, without and with a terminal
 	scratch string      // directory of spools that nobody named, guarded by mu; "" until it is needed
 
@@ -49,7 +51,7 @@ func Open(cfg Config) (*Runner, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	r := &Runner{cfg: cfg, boot: bootID(), live: make(map[*command]struct{})}
+	r := &Runner{cfg: cfg, boot: bootID(), shell: findShell(), live: make(map[*command]struct{})}
 	if p, ok := readProcess(os.Getpid()); ok {
 		r.self = host.Identity{PID: p.pid, Start: p.start}
 	}
@@ -146,7 +148,7 @@ func (r *Runner) plan(c *host.Command) (*spec, error) {
 		return nil, err
 	}
 	env = append(env, MarkVariable+"="+s.Run)
-	if err := s.place(c, r.cfg.Dir, env); err != nil {
+	if err := r.place(s, c, env); err != nil {
 		return nil, err
 	}
 	s.Env = join(env)
@@ -154,17 +156,15 @@ func (r *Runner) plan(c *host.Command) (*spec, error) {
 }
 
 // place looks up directory and program.
-func (s *spec) place(c *host.Command, dir string, env []string) error {
-	if c.Dir != "" {
-		dir = c.Dir
-	}
+func (r *Runner) place(s *spec, c *host.Command, env []string) error {
+	dir := cmp.Or(c.Dir, r.cfg.Dir)
 	if err := checkDir(dir); err != nil {
 		return &host.PathError{Op: "chdir", Path: dir, Err: err}
 	}
 	s.Dir = raw(dir)
 	argv := c.Argv
 	if c.Script != "" {
-		argv = []string{shell, "--norc", "--noprofile", "-c", c.Script}
+		argv = []string{r.shell, "--norc", "--noprofile", "-c", c.Script}
 	}
 	for _, a := range argv {
 		if strings.ContainsRune(a, 0) {
@@ -175,10 +175,13 @@ func (s *spec) place(c *host.Command, dir string, env []string) error {
 		return tooLong(argv[0], len(join(argv))+len(join(env)))
 	}
 	path, err := lookProgram(argv[0], dir, lookEnv(env, "PATH"))
+	if err != nil && c.Script != "" {
+		err = fmt.Errorf("%w: scripts are run by bash; install it, or give a program and its arguments instead of a script", err)
+	}
 	if err != nil {
 		return &host.PathError{Op: "exec", Path: argv[0], Err: err}
 	}
-	path, argv = limited(path, argv, c.Limits)
+	path, argv = limited(r.shell, path, argv, c.Limits)
 	s.Path, s.Argv = raw(path), join(argv)
 	return nil
 }
