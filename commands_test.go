@@ -3,6 +3,10 @@
 package tackle_test
 
 import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/mcp"
 	"github.com/tackle-dev/tackle/tool"
 )
 
@@ -118,5 +123,74 @@ func TestP6_LogsOfTasks(t *testing.T) {
 	}
 	if res := call(t, box, "shell", map[string]any{"command": "cat " + filepath.Join(p.dir, "state/tasks/x/output.log")}); res.Err == nil || res.Err.Code != tool.PermissionDenied {
 		t.Errorf("a log was read by a command: %s", res.Text())
+	}
+}
+
+// H6: over MCP a command is held no longer than the budget. It goes on as a task, and waits for that are no longer either.
+func TestH6_OverMCP(t *testing.T) {
+	p := newPlace(t, nil)
+	box := p.open(tackle.Config{Approve: tackle.ApproveAlways}, false)
+	srv, err := mcp.NewServer(box, mcp.Config{View: box.View(), Dir: box.Dir(), Budget: 2 * time.Second, Session: func(mcp.Origin) string { return "m" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- srv.ServeStdio(t.Context(), inR, outW)
+		outW.Close()
+	}()
+	lines := bufio.NewScanner(outR)
+	id := 0
+	ask := func(method, params string) (text string, isErr bool) {
+		t.Helper()
+		id++
+		fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params)
+		for lines.Scan() {
+			var m struct {
+				ID     int
+				Error  any
+				Result struct {
+					Content []struct{ Text string }
+					IsError bool
+				}
+			}
+			if err := json.Unmarshal(lines.Bytes(), &m); err != nil || m.Error != nil {
+				t.Fatalf("%s: %s", method, lines.Text())
+			}
+			if m.ID != id {
+				continue
+			}
+			for _, c := range m.Result.Content {
+				text += c.Text
+			}
+			return text, m.Result.IsError
+		}
+		t.Fatal("the server is gone")
+		return "", false
+	}
+	ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`)
+	fmt.Fprintln(inW, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	text, failed := ask("tools/call", `{"name":"shell","arguments":{"command":"echo up; sleep 300","timeout":200}}`)
+	m := regexp.MustCompile(`(?s)^up\n\[Still running after 2s; it goes on as task ([a-z2-9]{6}) until its time limit of 3m20s: task_output waits`).FindStringSubmatch(text)
+	if m == nil || failed {
+		t.Fatalf("shell: %v %s", failed, text)
+	}
+	began := time.Now()
+	text, failed = ask("tools/call", fmt.Sprintf(`{"name":"task_output","arguments":{"id":%q,"timeout":600}}`, m[1]))
+	if took := time.Since(began); failed || took > time.Minute || !strings.Contains(text, "(no new output)\n[Task "+m[1]+": running for ") {
+		t.Errorf("wait: %v after %v: %s", failed, took, text)
+	}
+	if text, failed = ask("tools/call", `{"name":"shell","arguments":{"command":"sleep 300","timeout":1}}`); !failed || !strings.Contains(text, "TIMEOUT") {
+		t.Errorf("a limit within the budget: %v %s", failed, text)
+	}
+	text, failed = ask("tools/call", fmt.Sprintf(`{"name":"task_stop","arguments":{"id":%q}}`, m[1]))
+	if failed || !strings.Contains(text, "stopped") {
+		t.Errorf("stop: %s", text)
+	}
+	inW.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

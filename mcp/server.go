@@ -44,7 +44,7 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 	s := &Server{box: box, cfg: cfg}
 	s.calls.retention = cfg.Retention
 	s.slots.each = cfg.InFlight
-	s.names.process = "mcp-" + rand.Text()[:10]
+	s.names.process, s.names.ended = "mcp-"+rand.Text()[:10], cfg.Ended
 	if cfg.Budget > 0 {
 		w, err := newWaitTool(cfg.Budget)
 		if err != nil {
