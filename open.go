@@ -108,6 +108,7 @@ type Box struct {
 	loading   config.Options // how the configuration was read
 	faces     []ask.Face
 	notes     []string
+	programs  []string // files that hooks run
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -213,15 +214,15 @@ func (b *Box) assemble() error {
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
 	b.openCommands(h)
 	tools := b.builtins()
-	var err error
-	if b.policy, err = b.newPolicy(h, tools); err != nil {
-		return err
-	}
-	b.asks = b.newAsks()
 	set, hookFiles, err := b.loadHooks()
 	if err != nil {
 		return err
 	}
+	b.programs = b.hookPrograms(set)
+	if b.policy, err = b.newPolicy(h, tools); err != nil {
+		return err
+	}
+	b.asks = b.newAsks()
 	hooks := b.newHooks(set)
 	b.faces = append(slices.Clone(cfg.Faces), hooks.Face())
 	var answerer toolbox.Answerer = asker{b}

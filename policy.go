@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -77,7 +78,10 @@ func (p *policy) options(m config.Merged) permission.Options {
 	for _, f := range m.Files {
 		facts.Config = append(facts.Config, f.Path)
 	}
-	facts.Config = append(facts.Config, b.hookPaths()...)
+	facts.Config = append(facts.Config, b.programs...)
+	if file := b.userFile(); file != "" {
+		facts.Config = append(facts.Config, filepath.Dir(file)) // what is not there yet too: hooks, servers
+	}
 	layers := m.Layers
 	if len(b.cfg.Rules) > 0 {
 		layers = append(layers[:len(layers):len(layers)], permission.Layer{Name: "program", Rules: b.cfg.Rules})
