@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -266,5 +265,3 @@ func wantStatus(t *testing.T, what string, a answer, want int) {
 		t.Errorf("%s: %d, want %d: %.200s", what, a.StatusCode, want, a.body)
 	}
 }
-
-func name(format string, args ...any) string { return fmt.Sprintf(format, args...) }
