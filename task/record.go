@@ -24,6 +24,7 @@ type record struct {
 	Command  string      `json:"command"`
 	Dir      string      `json:"dir,omitempty"`
 	Detached bool        `json:"detached,omitempty"`
+	Terminal bool        `json:"terminal,omitempty"`
 	Started  time.Time   `json:"started"`
 	Handle   host.Handle `json:"handle"` // until the command has started: run, spool and record only
 }
