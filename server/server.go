@@ -93,6 +93,8 @@ type Server struct {
 	wg     sync.WaitGroup
 	stop   context.CancelFunc
 	closed sync.Once
+
+	announced bool
 }
 
 // New puts a server together. From now on asks wait for an answer. Errors: contradictions in cfg.
@@ -153,6 +155,9 @@ func (s *Server) attend() {
 	s.wg.Go(func() { s.keepHouse(ctx) })
 }
 
+// Box returns the box that is served.
+func (s *Server) Box() *tackle.Box { return s.cfg.Box }
+
 // Handler returns what answers requests, with all checks before it.
 func (s *Server) Handler() http.Handler { return s.handler }
 
@@ -184,5 +189,6 @@ func (s *Server) Close() {
 		s.stop()
 		s.asks.Close()
 		s.wg.Wait()
+		s.withdraw()
 	})
 }
