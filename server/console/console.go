@@ -86,6 +86,19 @@ func (c *Console) Close() {
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+// AssetPath is where scripts and styles lie. They hold nothing of anybody, so they may be served before a login.
+const AssetPath = "/assets/"
+
+// Assets serves scripts and styles alone.
+func (c *Console) Assets() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+AssetPath+"{version}/{name}", c.files)
+	return mux
+}
+
+// Style is an address of the style sheet that stays, for the page to log in.
+const Style = AssetPath + "now/app.css"
+
 // ServeHTTP implements http.Handler.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -126,7 +139,7 @@ func (c *Console) routes() {
 	get("/ledger/verify", access.Viewer, c.verify)
 	get("/usage", access.Viewer, c.usage)
 	get("/keys", access.Viewer, c.keys)
-	c.mux.Handle("GET /assets/{version}/{name}", c.files)
+	c.mux.Handle("GET "+AssetPath+"{version}/{name}", c.files)
 	c.mux.Handle("GET /favicon.ico", http.RedirectHandler(c.files.url("icon.svg"), http.StatusFound))
 	c.mux.Handle("/", c.wrap(access.Viewer, func(*http.Request, *page) error {
 		return &core.Error{Kind: core.NotFound, Message: "There is no such page. The links beside lead to those that are."}

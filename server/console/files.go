@@ -40,7 +40,7 @@ func loadFiles() (*files, error) {
 }
 
 // url returns the address of a file.
-func (f *files) url(name string) string { return "/assets/" + f.version + "/" + name }
+func (f *files) url(name string) string { return AssetPath + f.version + "/" + name }
 
 // types are the media types of the files: those of the machine are not asked.
 var types = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8"}
