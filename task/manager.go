@@ -60,6 +60,9 @@ type held struct {
 	spec *record
 	door *door // nil where the task has no input, or no door could be made
 	note bool  // this manager writes the record of its end: it was adopted, and nobody else does
+
+	noting sync.Mutex
+	noted  bool // that nothing of it lives
 }
 
 // Open opens the tasks directory. It starts nothing; [Manager.Recover] tidies up after earlier servers.
@@ -93,8 +96,9 @@ func Open(cfg Config) (*Manager, error) {
 // Slot is a folder for a task that may never be one: a foreground command writes into it, and is adopted when it runs
 // past its budget.
 type Slot struct {
-	m   *Manager
-	rec record
+	m     *Manager
+	rec   record
+	saved bool // the record is there: it is a task
 }
 
 // Reserve makes a slot. One of [Slot.Adopt] and [Slot.Discard] follows. It costs a command that never becomes a task next
@@ -148,6 +152,7 @@ func (s *Slot) Adopt(ctx context.Context, p host.Process) (Info, error) {
 			return Info{}, err
 		}
 	}
+	s.saved = true
 	if err := m.save(&s.rec); err != nil {
 		return Info{}, err
 	}
@@ -174,13 +179,15 @@ func (m *Manager) note(h *held) error {
 	if !h.note {
 		return nil
 	}
+	h.noting.Lock()
+	defer h.noting.Unlock()
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	e, err := h.proc.Wait(now)
-	if err != nil {
+	if err != nil || h.noted {
 		return nil
 	}
-	if gone(h.proc) {
+	if h.noted = gone(h.proc); h.noted {
 		e.Gone, e.Survivors = true, nil
 	}
 	return write(h.spec.Handle.Record, e)
@@ -189,6 +196,11 @@ func (m *Manager) note(h *held) error {
 // Discard gives the slot back. The process has ended and is closed, or never began.
 func (s *Slot) Discard() error {
 	m := s.m
+	if s.saved { // it must not be found any more
+		if err := os.Remove(filepath.Join(m.folder(s.rec.ID), recordFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -229,6 +241,7 @@ func (m *Manager) Start(ctx context.Context, s Spec, c host.Command) (Info, erro
 		return Info{}, err
 	}
 	c.Detach, c.Record = s.Detach, slot.rec.Handle.Record
+	slot.saved = true
 	if err := m.save(&slot.rec); err != nil { // before the start, so that a crash in between leaves a trace
 		return Info{}, errors.Join(err, slot.Discard())
 	}

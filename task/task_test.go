@@ -378,6 +378,7 @@ func TestH2_TwoServers(t *testing.T) {
 	if _, err := other.Stop(b.ctx, none.ID, 0); err != nil {
 		t.Error(err)
 	}
+	b.waitFor(none.ID)
 	if j, err := other.Stop(b.ctx, i.ID, 0); err != nil || j.Running {
 		t.Errorf("stopped %+v, %v", j, err)
 	}
