@@ -15,14 +15,14 @@ var text string
 type Git Config
 
 type input struct {
-	Op        string `json:"op" jsonschema:"What to look at" schema:"enum=status|diff|log|show|blame"`
-	Path      string `json:"path,omitempty" jsonschema:"File or folder, default the whole repository"`
-	Rev       string `json:"rev,omitempty" jsonschema:"Commit, branch or tag; A..B or A...B for diff and log; COMMIT:PATH for show"`
-	Staged    bool   `json:"staged,omitempty" jsonschema:"What is staged (diff)"`
-	Stat      bool   `json:"stat,omitempty" jsonschema:"Only which files and how many lines (diff, show)"`
-	Context   *int   `json:"context,omitempty" jsonschema:"Lines around each change, default 3 (diff, show)" schema:"min=0,max=1000"`
-	HeadLimit *int   `json:"head_limit,omitempty" jsonschema:"Lines or commits to show, 0 for no limit" schema:"min=0"`
-	Offset    int    `json:"offset,omitempty" jsonschema:"Lines or commits to skip" schema:"min=0"`
+	Op        string `json:"op" schema:"enum=status|diff|log|show|blame"`
+	Path      string `json:"path,omitempty" jsonschema:"File or folder, default all"`
+	Rev       string `json:"rev,omitempty" jsonschema:"Commit, branch or tag (diff, log, show, blame)"`
+	Staged    bool   `json:"staged,omitempty"`
+	Stat      bool   `json:"stat,omitempty" jsonschema:"Only files and counts (diff, show)"`
+	Context   *int   `json:"context,omitempty" jsonschema:"Lines around changes" schema:"min=0,max=1000"`
+	HeadLimit *int   `json:"head_limit,omitempty" jsonschema:"0 for no limit" schema:"min=0"`
+	Offset    int    `json:"offset,omitempty" schema:"min=0"`
 }
 
 // Tool returns the tool.
