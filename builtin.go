@@ -23,10 +23,10 @@ func (b *Box) builtins() []Tool {
 	var out []Tool
 	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), b.gitTools(), b.shellTools(), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
 		for _, t := range list {
-			out = append(out, Tool{t, []string{DefaultMode}})
+			out = append(out, Tool{Tool: t, Modes: []string{DefaultMode}})
 		}
 	}
-	out = append(out, Tool{file.Undo{Diff: b.diffOf}.Tool(), []string{}}) // a system tool
+	out = append(out, Tool{Tool: file.Undo{Diff: b.diffOf}.Tool(), Modes: []string{}}) // a system tool
 	for _, t := range b.cfg.Tools {
 		if t.Modes == nil {
 			t.Modes = []string{b.cfg.Mode}
