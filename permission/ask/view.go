@@ -306,7 +306,10 @@ func warnings(in *tool.Intent, diff string) []string {
 			out = append(out, fmt.Sprintf("A link leads from %s to %s.", show.Line(t.Path.Given), show.Line(t.Path.Real)))
 		}
 	}
-	if in.Changes.Empty() && in.Has(tool.Write) {
+	switch later := in.Changes.Empty() && in.Has(tool.Write); {
+	case later && in.Has(tool.Execute):
+		out = append(out, "A command changes files by itself: undo cannot take that back.")
+	case later:
 		out = append(out, "What would be written is known only when it runs; it will be shown then.")
 	}
 	if strings.Contains(diff, "Binary files ") {
