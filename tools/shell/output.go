@@ -119,7 +119,11 @@ func (t Output) again(ctx context.Context, call *tool.Call, id string, at int64)
 	var f fresh
 	f.info = chunk.Info
 	broken := 0
-	if f.text, broken = readable(string(chunk.Data)); broken < 0 {
+	data := chunk.Data
+	if chunk.Terminal {
+		data = plain(data)
+	}
+	if f.text, broken = readable(string(data)); broken < 0 {
 		f.text = "(binary output)"
 	}
 	f.text = strings.TrimSuffix(f.text, "\n")

@@ -152,6 +152,13 @@ func TestH2_Terminal(t *testing.T) {
 	if !w.runner.Confinement().Terminal {
 		t.Skip("this runner has no terminals")
 	}
+	for in, want := range map[string]string{
+		"a\x1b[1;31mb\x1b[0mc\r\n": "abc\n", "\x1b]0;title\x07x\x1b[2J\x1b[H": "x", "\x1b(By\x1b=": "y", "50%\r100%\r\n": "50%\r100%\n", "漢\x1b[K": "漢",
+	} {
+		if got := string(plain([]byte(in))); got != want {
+			t.Errorf("%q is plain %q, want %q", in, got, want)
+		}
+	}
 	res := w.call("shell", args{"command": hold + "test -t 0 && test -t 1 && echo yes; read x </dev/tty; echo \"<$x>\"; exec sleep 300", "background": true, "terminal": true})
 	id := w.task(res.Text())
 	if got := w.text("task_input", args{"id": id, "content": "hi"}); !strings.Contains(got, "<hi>") && !strings.Contains(w.text("task_output", args{"id": id, "pattern": "<hi>", "timeout": 30}), "<hi>") {
