@@ -64,6 +64,8 @@ func named(ctx context.Context, call *tool.Call, facts *command.Facts, dir strin
 // looks into hidden ones. What git ignores counts, although rg may skip it.
 func contents(c *command.Call) (reads, hidden bool) {
 	switch c.Name() {
+	case "ls", "stat", "du":
+		return false, false
 	case "grep", "egrep", "fgrep", "diff":
 		return true, true
 	case "rg":
@@ -74,7 +76,7 @@ func contents(c *command.Call) (reads, hidden bool) {
 		}
 		return true, hidden
 	}
-	return false, false
+	return c.Found(), true // find -exec cat {} +
 }
 
 // add adds one file. What cannot be resolved cannot be opened either.

@@ -120,7 +120,7 @@ func TestH2_Filter(t *testing.T) {
 	go func() { got <- w.text("task_output", args{"id": id, "pattern": "error", "timeout": 60}) }()
 	w.until("it began a line", func() bool { i, err := w.tasks.Get(id); return err == nil && i.Output >= 3901 })
 	w.ok(writeFifo(w.dir+"/go", "\n"))
-	w.is("a line", <-got, "error: one\n[Task TASK: running for TIME; 1 of 1 new line match]")
+	w.is("a line", <-got, "error: one\n[Task TASK: running for TIME; 1 of 1 new lines match]")
 	w.is("a bad pattern", w.text("task_output", args{"id": id, "pattern": "("}), "TOOL ERROR: INVALID_PARAMETER\npattern cannot be read: error parsing regexp: missing closing ): `(`.\n"+
 		"PARAMETER: pattern\nEXPECTED: a regular expression (RE2)")
 	w.ok(writeFifo(w.dir+"/go", "\n"))
