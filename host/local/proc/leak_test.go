@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tackle-dev/tackle/host"
 )
@@ -94,5 +97,42 @@ func TestNothingStaysOpen(t *testing.T) {
 			settled("descriptors stay open", func() bool { o, k := count(); return o <= ours && k <= theirs })
 			settled("goroutines stay", func() bool { return runtime.NumGoroutine() <= goroutines })
 		})
+	}
+}
+
+// What this process inherited is open neither in a keeper, which may outlive it, nor in a command.
+func TestInheritedDescriptorsStopHere(t *testing.T) {
+	var fds [2]int
+	if err := unix.Pipe(fds[:]); err != nil { // inherited by whatever is started, as a pipe of this process's parent would be
+		t.Fatal(err)
+	}
+	defer unix.Close(fds[0])
+	defer unix.Close(fds[1])
+	name := pipeName(fds[1])
+	for _, tree := range []Tree{TreeDefault, TreeNamespace} {
+		r := open(t, tree)
+		if !r.Confinement().OwnerDeath {
+			t.Skip("no keepers here: " + r.Confinement().String())
+		}
+		p, err := r.Start(t.Context(), host.Command{Script: "ls -l /proc/$$/fd; read x", Input: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range descriptors(t, p.Handle().Keeper.PID) {
+			if link == name {
+				t.Errorf("tree %q: the keeper has it", tree)
+			}
+		}
+		if err := p.Input().Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if _, err := host.CopyOutput(&out, p.Output(), 0); err != nil || !strings.Contains(out.String(), "pipe:[") || strings.Contains(out.String(), name) {
+			t.Errorf("tree %q: %v, descriptors of the command are\n%s", tree, err, out.String())
+		}
+		p.Close()
 	}
 }
