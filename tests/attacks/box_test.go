@@ -198,6 +198,128 @@ func TestSELF018_OwnStateByCommands(t *testing.T) {
 	}
 }
 
+// SHP-020, SHP-038, P6: no line that only looks tells what is in a file that is asked about, whatever it calls the file. The
+// files are there, and bash expands what the lines say.
+func TestSecretsByCommands(t *testing.T) {
+	p := newPlace(t, map[string]string{"ws/f": "x\n", "ws/.env": "KEY=hush\n", "ws/sub/.env": "KEY=hush\n", "ws/sub/x": "x\n", "ws/id_rsa": "hush\n", "out/x": "hush\n", ".ssh/id": "hush\n"})
+	box := p.open(tackle.Config{})
+	tried := 0
+	for line := range strings.SplitSeq(strings.TrimSpace(secretLines), "\n") {
+		tried++
+		if res := call(t, box, "shell", map[string]any{"command": line}); res.Denied == nil || strings.Contains(res.Text(), "hush") {
+			t.Errorf("%s: %s", line, res.Text())
+		}
+	}
+	if tried < 80 {
+		t.Errorf("only %d lines", tried)
+	}
+	for _, line := range []string{"cat f", "cat sub/*", "grep -r x sub/x", "find . -name '*'", "ls -la . sub", "find . -exec ls {} +", "stat f", "du -a ."} {
+		if res := call(t, box, "shell", map[string]any{"command": line}); res.Denied != nil || strings.Contains(res.Text(), "hush") {
+			t.Errorf("%s: %s", line, res.Text())
+		}
+	}
+}
+
+const secretLines = `
+cat .env
+cat < .env
+cat<.env
+cat 0<.env
+{ cat; } < .env
+(cat) <.env
+cat f .env
+cat f -A .env
+cat -- .env
+cat ./sub/../.env
+cat .//.env
+cat sub/.env
+cat ../ws/.env
+cat /proc/self/cwd/.env
+cat .e*
+cat .??*
+cat .en[v]
+cat */.env
+cat sub/.*
+cat *
+cat id_*
+(cd sub; cat .env)
+cd sub && cd .. && cat .env
+cd sub; cat ../.env
+cd ./sub/.. ; sort .env
+cd .. && cat out/x
+cd ../out; cat x
+bash -c 'cat .env'
+bash -lc 'cd sub; cat .env'
+sh -c 'cat < .env'
+eval cat .env
+env cat .env
+nice cat .env
+timeout 5 cat .env
+find . -name .env -exec cat {} +
+find . -name '.e*' -exec tac {} +
+find sub -type f -exec head {} ';'
+find . -exec timeout 5 cat {} ';'
+find .. -exec cat {} +
+find . >/dev/null; grep -r hush .
+grep -r hush .
+grep -r hush
+grep -R hush sub
+grep -d recurse hush sub
+grep --directories=recurse hush sub
+grep '' .env
+grep -e '' .env
+egrep . .env
+grep -h . sub/.*
+diff -r sub f
+diff f .env
+cmp f .env
+comm f .env
+head -1 .env
+head -c 5 .env f
+tail -n1 ./.env
+tail -c +1 .env
+tac .env
+rev .env
+nl .env
+sort .env
+uniq .env
+cut -d= -f2 .env
+paste .env
+fold .env
+expand .env
+column .env
+tr a b < .env
+wc -c < .env
+wc -l ./.*
+strings .env
+xxd .env
+od -c .env
+hexdump .env
+base64 .env
+file .env
+sha256sum .env
+jq -R . .env
+sed -n p .env
+sed '' ./sub/.env
+stat .env
+cat ~/.ssh/id
+cat x=~/.ssh/id
+cat $HOME/.ssh/id
+cat "$PWD/.env"
+cat $(echo .env)
+cat .en{v,w}
+echo .env | xargs cat
+cat <(cat .env)
+cat <<< "$(cat .env)"
+read x < .env; echo $x
+while read x; do echo $x; done < .env
+printf '%s' "$(<.env)"
+ls ..
+du -a ../out
+find / -maxdepth 1
+ls -R /root
+cat /etc/hostname`
+
 // POL-015: a command in the background is decided on and recorded like one in the foreground, once.
 func TestPOL015_Background(t *testing.T) {
 	p := newPlace(t, nil)
