@@ -325,6 +325,15 @@ func TestP6_OutsideParts(t *testing.T) {
 		"common":  func(w *world, other string) { w.plain("init", "-q", "."); w.put(".git/commondir", other+"/.git\n") },
 		"objects": func(w *world, other string) { w.plain("init", "-q", "."); relink(w, "objects", other) },
 		"refs":    func(w *world, other string) { w.plain("init", "-q", "."); relink(w, "refs", other) },
+		"packed refs": func(w *world, other string) {
+			w.plain("init", "-q", ".")
+			must(w.t, os.Symlink(filepath.Join(other, "f"), filepath.Join(w.dir, ".git", "packed-refs")))
+		},
+		"a file of the workspace": func(w *world, _ string) {
+			w.plain("init", "-q", ".")
+			w.put(".env", "hush\n")
+			must(w.t, os.Symlink("../.env", filepath.Join(w.dir, ".git", "shallow")))
+		},
 		"alternates": func(w *world, other string) {
 			w.plain("init", "-q", ".")
 			w.put(".git/objects/info/alternates", other+"/.git/objects\n")
