@@ -99,6 +99,7 @@ type Box struct {
 	loading   config.Options // how the configuration was read
 	faces     []ask.Face
 	notes     []string
+	dev       *devRoom
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -202,8 +203,11 @@ func (b *Box) assemble() error {
 	env := b.merged.ToolEnvironment()
 	env.Mode = cfg.Mode
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
-	tools := b.builtins()
-	var err error
+	devTools, err := b.newDev(h)
+	if err != nil {
+		return err
+	}
+	tools := b.builtins(devTools)
 	if b.policy, err = b.newPolicy(h, tools); err != nil {
 		return err
 	}
@@ -224,7 +228,7 @@ func (b *Box) assemble() error {
 	}
 	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: hooks.Gate(b.policy), Answerer: answerer, Recorder: b.log, Sessions: b.log,
 		Artifacts: spool{b.artifacts}, Hooks: append(slices.Clone(cfg.Hooks), hookFiles, hooks), Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
-		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log})
+		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log, Shape: b.dev.shape()})
 	if err != nil {
 		return err
 	}

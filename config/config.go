@@ -30,6 +30,7 @@ type Config struct {
 	Rules []permission.Rule `json:"rules,omitempty" scope:"tighten" jsonschema:"Rules, in order: the last one that matches is this file's opinion, and the strictest opinion of all files wins."`
 
 	Files  Files           `json:"files,omitzero" jsonschema:"How files are changed."`
+	Dev    Dev             `json:"dev,omitzero" jsonschema:"Formatters, linters and checkers."`
 	Output Output          `json:"output,omitzero" jsonschema:"How much of a result a model sees; the rest becomes an artifact. Both limits hold together; -1 is no limit."`
 	Limits Limits          `json:"limits,omitzero" jsonschema:"Limits of calls."`
 	Tools  map[string]Tool `json:"tools,omitempty" jsonschema:"Changes to single tools, by their default name."`
@@ -50,6 +51,12 @@ type Project struct {
 type Files struct {
 	RequireRead bool `json:"require_read,omitempty" scope:"tighten" default:"false" jsonschema:"Refuse to change a file that the session has not read, or that changed since."`
 	Durable     bool `json:"durable,omitempty" default:"false" jsonschema:"Sync files to disk before a change is reported."`
+}
+
+// Dev says how the dev pipeline works.
+type Dev struct {
+	FormatOnEdit bool     `json:"format_on_edit,omitempty" default:"false" jsonschema:"Format what an edit changes, before it is shown and written. Only by formatters that work inside tackle."`
+	Engines      []string `json:"engines,omitempty" default:"all that are found" jsonschema:"Names of the engines to use, the preferred first; tackle doctor lists them."`
 }
 
 // Output is the shared limit of results (O1). Zero fields mean the default, negative ones no limit.
