@@ -82,6 +82,9 @@ type Job struct {
 	Overlay []File
 	// Config are the configuration files that were found for Files.
 	Config []File
+	// Inputs are the paths of all files of the root that fit the Inputs of the ability, sorted, those of Overlay included
+	// where they exist.
+	Inputs []string
 }
 
 // File is a file with its content.

@@ -180,7 +180,10 @@ func (w *workspace) whole(ctx context.Context, step string, eng Engine, job Job,
 		job.Config = append(job.Config, w.configOf(ctx, info, f.Path)...)
 	}
 	job.Config = uniqueFiles(job.Config)
-	k := keyOf(info, job.Capability, append(job.Config, inputs...), job.Files)
+	for _, f := range inputs {
+		job.Inputs = append(job.Inputs, f.Path)
+	}
+	k := keyOf(info, job.Capability, append(slices.Clone(job.Config), inputs...), job.Files)
 	if r, ok := w.p.results.get(k); ok {
 		done.Known = len(job.Files)
 		return r, nil
