@@ -65,7 +65,7 @@ func (b *Box) loadHooks() (*hook.Set, *hookFiles, error) {
 		}
 	}
 	if path := b.projectHooks(); path != "" {
-		if err := add(path, func(data []byte) bool { return b.trust().Trusted(config.TrustKey(b.merged.ProjectDir, data)) }); err != nil {
+		if err := add(path, func(data []byte) bool { return b.trust().Trusted(b.hooksKey(data)) }); err != nil {
 			return nil, files, err
 		}
 	}
@@ -80,20 +80,10 @@ func (b *Box) projectHooks() string {
 	return filepath.Join(b.merged.ProjectDir, ".tackle", hooksFile)
 }
 
-// trustHooks trusts the project's hooks as they are now, and returns their path; "" where there are none.
-func (b *Box) trustHooks() (string, error) {
-	path := b.projectHooks()
-	if path == "" {
-		return "", nil
-	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return path, b.trust().Add(config.TrustKey(b.merged.ProjectDir, data), path)
+// hooksKey names the project's hooks with this content. It is no key of a configuration file: what is harmless in the one
+// is not in the other.
+func (b *Box) hooksKey(content []byte) string {
+	return config.TrustKey(filepath.Join(b.merged.ProjectDir, ".tackle", hooksFile), content)
 }
 
 // hookPaths are the places of hooks, which only people write.

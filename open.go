@@ -16,7 +16,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -274,20 +276,66 @@ func (b *Box) Dir() string { return b.cfg.Dir }
 // Settings returns the merged configuration with the origin of each value.
 func (b *Box) Settings() config.Merged { return b.merged }
 
-// TrustProject trusts the project's configuration file as it is now, so that its rules may also allow, and its hooks, so
-// that they run. It returns the path of a file. Boxes that are open keep what they began with.
-func (b *Box) TrustProject() (string, error) {
-	path, err := b.trustHooks()
-	if err != nil {
-		return path, err
+// ProjectFile is a file of the project that counts fully only when a person trusts its exact content.
+type ProjectFile struct {
+	Path    string
+	Content []byte
+	Trusted bool
+	key     string
+}
+
+// ProjectFiles returns the configuration file of the project, and its hooks, as they are now.
+func (b *Box) ProjectFiles() ([]ProjectFile, error) {
+	var out []ProjectFile
+	add := func(path string, key func(content []byte) string) error {
+		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f := ProjectFile{Path: path, Content: content, key: key(content)}
+		f.Trusted = b.trust().Trusted(f.key)
+		out = append(out, f)
+		return nil
 	}
 	for _, f := range b.merged.Files {
-		if f.Key != "" {
-			return f.Path, b.trust().Add(f.Key, f.Path)
+		if f.Key == "" {
+			continue
+		}
+		if err := add(f.Path, func(content []byte) string { return config.TrustKey(b.merged.ProjectDir, content) }); err != nil {
+			return nil, err
 		}
 	}
-	if path == "" {
+	if path := b.projectHooks(); path != "" {
+		if err := add(path, b.hooksKey); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Trust trusts files of the project exactly as they were returned, so that rules may also allow and hooks run. Boxes that
+// are open keep what they began with.
+func (b *Box) Trust(files ...ProjectFile) error {
+	for _, f := range files {
+		if err := b.trust().Add(f.key, f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TrustProject trusts every file of [Box.ProjectFiles] as it is now, and returns the path of one. It is the word of whoever
+// wrote the program: where a person decides, show them the files and use [Box.Trust].
+func (b *Box) TrustProject() (string, error) {
+	files, err := b.ProjectFiles()
+	if err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
 		return "", errors.New("no configuration file of a project was found here")
 	}
-	return path, nil
+	return files[0].Path, b.Trust(files...)
 }

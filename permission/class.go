@@ -186,8 +186,9 @@ func (j *judge) classOther(t *tool.Target) Class {
 		return ExecHost
 	case tool.Network:
 		return NetNew
-	case tool.Read, tool.Interact, tool.Spawn:
+	case tool.Read, tool.Interact, tool.Spawn, tool.Stop:
 		// Asking a person and starting a child are harmless in themselves: the child's calls are judged one by one (P12).
+		// So is ending what the session itself has started.
 		return ReadIn
 	}
 	return External

@@ -78,10 +78,10 @@ func (l *line) owner(i int, parts []int) int {
 // looks reports whether a part only looks. A wrapper around it that does more is a part of its own. In a line with loops,
 // functions or background jobs nothing does: it may run something else under the same name, or for ever.
 func (l *line) looks(i int) bool {
-	if l.facts.Construct != "" || l.facts.Calls[i].Problem != "" {
+	if l.facts.Construct != "" {
 		return false
 	}
-	ok, _ := command.ReadOnly(l.facts.Calls[i].String())
+	ok, _ := l.facts.Calls[i].Looks()
 	return ok
 }
 

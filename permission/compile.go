@@ -80,8 +80,8 @@ func (r *rule) compile(s *settings, base string) (err error) {
 			r.other = map[tool.TargetKind]Match{}
 		}
 		match, err := m.Compile(r.Pattern, r.restricts())
-		if err != nil {
-			match = nil // not a pattern of this kind
+		if err != nil || kind == tool.URLTarget && !r.restricts() && strings.Contains(r.Permission, "*") && !strings.Contains(r.Pattern, "://") {
+			match = nil // not a pattern of this kind: "*.sh" for every permission is about files, not about hosts
 		}
 		r.other[kind] = match
 	}

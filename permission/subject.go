@@ -153,6 +153,9 @@ func (j *judge) subject(t tool.Target) subject {
 	}
 	if !filepath.IsAbs(t.Value) {
 		s.problem = "its path is not absolute"
+		if t.Value == "" {
+			s.problem = "it names no path"
+		}
 		s.classes[0], s.n = j.classOther(&tool.Target{Effect: t.Effect}), 1
 		s.target.Kind = "" // it has no form to match
 		return s

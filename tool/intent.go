@@ -23,6 +23,7 @@ const (
 	Network  Effect = "network"
 	Interact Effect = "interact" // ask a person
 	Spawn    Effect = "spawn"    // start a child agent
+	Stop     Effect = "stop"     // end what the session itself has started
 )
 
 // Permissions that more than one tool needs: to read the content of files, and to change files in whatever way (P2).
@@ -70,6 +71,8 @@ type Intent struct {
 	Hunks      int             `json:"hunks,omitempty"` // edits or patch hunks that can be approved one by one (P9)
 	// Alone says that the plan depends on more than its targets, such as what was committed last: the call runs by itself.
 	Alone bool `json:"alone,omitempty"`
+	// Looks says that the command which the call executes only looks (H3): it runs beside calls that only read.
+	Looks bool `json:"looks,omitempty"`
 	// Note is kept with the transaction of the changes, beside tool, session and call.
 	Note map[string]string `json:"note,omitempty"`
 	// Fingerprint binds an approval to arguments, targets and the hashes of what is replaced and of what replaces it.

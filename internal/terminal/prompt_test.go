@@ -27,6 +27,18 @@ type screen struct {
 	seen   strings.Builder
 	from   int // where the next wait looks from
 	news   chan struct{}
+	ready  chan struct{} // closed when the prompt takes keys; nil where there is none yet
+}
+
+// watched tells when what was typed before is dropped: a key that comes earlier is no answer.
+type watched struct {
+	*TTY
+	ready chan struct{}
+}
+
+func (w watched) Flush() {
+	w.TTY.Flush()
+	close(w.ready)
 }
 
 func newScreen(t *testing.T) *screen {
@@ -84,6 +96,9 @@ func (s *screen) wait(text string) {
 
 func (s *screen) type_(keys ...string) {
 	s.t.Helper()
+	if s.ready != nil {
+		<-s.ready
+	}
 	for _, k := range keys {
 		if _, err := s.master.WriteString(k); err != nil {
 			s.t.Fatal(err)
@@ -98,7 +113,8 @@ type answered struct {
 
 // start asks in the background.
 func (s *screen) start(ctx context.Context, p *Prompt, r *ask.Request) <-chan answered {
-	p.Device, p.Name = s.tty, "ada"
+	s.ready = make(chan struct{})
+	p.Device, p.Name = watched{s.tty, s.ready}, "ada"
 	if p.Settle == 0 {
 		p.Settle = -1
 	}
@@ -168,6 +184,35 @@ func TestP8_Keys(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A plain question takes yes and no, and nothing else.
+func TestConfirm(t *testing.T) {
+	for key, want := range map[string]bool{"y": true, "n": false} {
+		s := newScreen(t)
+		s.ready = make(chan struct{})
+		done := make(chan bool, 1)
+		go func() {
+			yes, err := (&Prompt{Device: watched{s.tty, s.ready}, Settle: -1}).Confirm(t.Context(), ask.View{Title: "trust 1 file", Diff: "+rules: []\n"})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- yes
+		}()
+		s.wait("trust 1 file")
+		s.wait("+rules: []")
+		s.wait("help")
+		for _, other := range []string{"w", "s", "p", "\r"} {
+			s.type_(other)
+			s.wait("answers nothing")
+		}
+		s.type_("?")
+		s.wait("yes: exactly what is shown")
+		s.type_(key)
+		if got := <-done; got != want {
+			t.Errorf("%q: %t", key, got)
+		}
 	}
 }
 
@@ -301,7 +346,7 @@ func TestRender(t *testing.T) {
 	r.Offers = slices.DeleteFunc(r.Offers, func(o ask.Offer) bool { return o.Scope == ask.Always })
 	r.View.Warnings = []string{"The arguments hold 1 invisible character."}
 	r.View.Scripts = []string{"rm -rf x\n"}
-	plain := style(false).ask(r, 100, 40)
+	plain := style(false).ask(r, false, 100, 40)
 	want := `
 ? multi_edit asks to change 1 file [write-in]
   why a rule says so
@@ -321,10 +366,10 @@ func TestRender(t *testing.T) {
 	if diff := cmp.Diff(want, plain); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.Contains(style(false).help(r), "never for a pattern") {
+	if !strings.Contains(style(false).help(r, false), "never for a pattern") {
 		t.Error("the help does not say what a guard means")
 	}
-	coloured := style(true).ask(r, 100, 40)
+	coloured := style(true).ask(r, false, 100, 40)
 	for _, part := range []string{"\x1b[32m+three\x1b[0m", "\x1b[31m-two\x1b[0m", "\x1b[7m[write-in]\x1b[0m"} {
 		if !strings.Contains(coloured, part) {
 			t.Errorf("%q is not in %q", part, coloured)

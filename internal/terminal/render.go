@@ -34,7 +34,7 @@ type sizes struct {
 }
 
 // ask draws the prompt for a screen of columns × lines; 0 means unknown.
-func (s style) ask(r *ask.Request, columns, lines int) string {
+func (s style) ask(r *ask.Request, plain bool, columns, lines int) string {
 	if columns < 40 {
 		columns = 80
 	}
@@ -46,7 +46,7 @@ func (s style) ask(r *ask.Request, columns, lines int) string {
 	if cut {
 		b.WriteString(s.yellow("  Not everything is shown; v shows the whole.") + "\n")
 	}
-	b.WriteString(s.keys(r))
+	b.WriteString(s.keys(r, plain))
 	return b.String()
 }
 
@@ -151,7 +151,10 @@ func (s style) diffLine(l string) string {
 }
 
 // keys lists what can be pressed, on one or two lines.
-func (s style) keys(r *ask.Request) string {
+func (s style) keys(r *ask.Request, plain bool) string {
+	if plain {
+		return "  " + strings.Join([]string{s.bold("y") + " yes", s.bold("n") + " no", s.bold("v") + " view all", s.bold("?") + " help"}, s.dim(" · ")) + "\n"
+	}
 	parts := []string{s.bold("y") + " yes, once"}
 	for _, k := range []struct {
 		key   string
@@ -174,7 +177,7 @@ func (s style) keys(r *ask.Request) string {
 }
 
 // help explains the keys that are offered.
-func (s style) help(r *ask.Request) string {
+func (s style) help(r *ask.Request, plain bool) string {
 	var b strings.Builder
 	row := func(key, text string) { fmt.Fprintf(&b, "  %s  %s\n", s.bold(key), text) }
 	for _, k := range []struct {
@@ -189,6 +192,11 @@ func (s style) help(r *ask.Request) string {
 		row("e", "choose which edits may be made (h too)")
 	}
 	row("n", "no")
+	if plain {
+		row("v", "show all of it")
+		row("^C", "leave the question; nothing is done then")
+		return b.String()
+	}
 	row("w", "no, with words that the model reads")
 	row("v", "show the whole call")
 	row("^C", "leave the question; without another face that answers, the call is denied")

@@ -2,6 +2,8 @@ package ask
 
 import (
 	"fmt"
+	"net/netip"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -89,6 +91,9 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 	for _, t := range targets {
 		switch t.Kind {
 		case tool.PathTarget:
+			if in.Permission == permission.Shell { // its patterns are about commands
+				return nil
+			}
 			if !add(around(in, &t)) {
 				return nil
 			}
@@ -101,6 +106,10 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 				if !add(p) {
 					return nil
 				}
+			}
+		case tool.URLTarget:
+			if !add(site(&t)) {
+				return nil
 			}
 		default:
 			return nil
@@ -151,6 +160,24 @@ func around(in *tool.Intent, t *permission.TargetView) string {
 		return glob.Quote(dir) + "*"
 	}
 	return ""
+}
+
+// site returns the pattern for the host of an address: none for what sends something, for numbers, for names without a dot
+// and for hosts that could be written otherwise.
+func site(t *permission.TargetView) string {
+	u, err := url.Parse(t.Value)
+	if err != nil || u.User != nil || slices.Contains(t.Classes, permission.External) || !strings.Contains(u.Hostname(), ".") {
+		return ""
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return ""
+	}
+	p := strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host)
+	match, err := permission.Hosts{}.Compile(p, false)
+	if err != nil || !match(tool.Target{Kind: t.Kind, Value: t.Value}) {
+		return ""
+	}
+	return p
 }
 
 // grants returns what a yes gives beyond this call.

@@ -36,7 +36,14 @@ func TestP8_Proposals(t *testing.T) {
 		{"listing elsewhere", intent("list_dir", tool.Read, "/home/u/other"), []string{"/home/u/other/**"}},
 		{"listing the home directory", intent("list_dir", tool.Read, "/home"), nil},
 		{"POL-009 an interpreter", on(tool.CommandTarget, tool.Execute, "shell", "python x.py"), nil},
-		{"a URL", on(tool.URLTarget, tool.Network, "fetch_url", "https://example.com/a"), nil},
+		{"an address", on(tool.URLTarget, tool.Network, "fetch_url", "https://Example.com/a?b=c"), []string{"https://example.com"}},
+		{"an address with a port", on(tool.URLTarget, tool.Network, "fetch_url", "http://example.com:8080/a"), []string{"http://example.com:8080"}},
+		{"POL-018 an address with a user", on(tool.URLTarget, tool.Network, "fetch_url", "https://example.com@evil.test/"), nil},
+		{"a numeric address", on(tool.URLTarget, tool.Network, "fetch_url", "http://10.0.0.1/"), nil},
+		{"a number in disguise", on(tool.URLTarget, tool.Network, "fetch_url", "http://10.0.0.0x1/"), nil},
+		{"a host of this network", on(tool.URLTarget, tool.Network, "fetch_url", "http://intranet/"), nil},
+		{"a host in other letters", on(tool.URLTarget, tool.Network, "fetch_url", "https://ex\u0430mple.com/"), nil},
+		{"sending", on(tool.URLTarget, tool.Write, "fetch_url", "https://example.com/a"), nil},
 	}
 	q, g := queue(t, ask.Options{})
 	for _, tt := range tests {
