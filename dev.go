@@ -3,6 +3,7 @@ package tackle
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/dev"
 	"github.com/tackle-dev/tackle/dev/engine"
+	"github.com/tackle-dev/tackle/dev/engine/program"
 	"github.com/tackle-dev/tackle/dev/forge"
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/host/local/scratch"
 	"github.com/tackle-dev/tackle/tool"
 )
 
@@ -31,10 +34,10 @@ var inCode = []string{"format", "lint", "check"}
 
 // newDev makes the pipeline with the engines that are here, and its tools: all of them in mode dev, format, lint and check
 // in mode code as well. The box's own gate decides about its steps.
-func (b *Box) newDev(h host.Host) ([]Tool, error) {
+func (b *Box) newDev(ctx context.Context, h host.Host) ([]Tool, error) {
 	m := &b.merged.Config
 	room := &devRoom{onEdit: m.Dev.FormatOnEdit}
-	engines, detected := b.findEngines()
+	engines, detected := b.findEngines(ctx, h)
 	room.detected = detected
 	engines, err := choose(engines, m.Dev.Engines, detected)
 	if err != nil {
@@ -60,14 +63,32 @@ func (b *Box) newDev(h host.Host) ([]Tool, error) {
 	return out, nil
 }
 
-// findEngines returns the engines that are available here, and what was looked for.
-func (b *Box) findEngines() (engines []dev.Engine, detected []dev.Detection) {
+// findEngines returns the engines that are available here, and what was looked for. It starts no program. Programs come
+// first: where a project brings its own formatter, it is meant.
+func (b *Box) findEngines(ctx context.Context, h host.Host) (engines []dev.Engine, detected []dev.Detection) {
+	commander, runs := h.(interface{ Runner() (host.Runner, error) })
+	place := program.Place{Host: h, Root: b.cfg.Roots[0], Path: filepath.SplitList(os.Getenv("PATH"))}
+	var runner program.Runner
+	if runs {
+		runner = program.OnHost{Open: commander.Runner}
+	}
+	workshop := func(context.Context) (program.Folder, error) {
+		return scratch.New(filepath.Join(b.cfg.StateDir, "work"))
+	}
+	programs, found := place.Engines(ctx, runner, workshop)
+	if !runs {
+		programs = nil
+		for i := range found {
+			found[i].Reason = "this host starts no programs"
+		}
+	}
+	engines = append(engines, programs...)
 	for _, e := range engine.All() {
 		info := e.Info()
 		engines = append(engines, e)
 		detected = append(detected, dev.Detection{Name: info.Name, Version: info.Version})
 	}
-	return engines, detected
+	return engines, append(detected, found...)
 }
 
 // choose keeps the engines that a configuration names, in its order. One that is known but not here is left out: doctor

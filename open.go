@@ -111,7 +111,7 @@ func Open(ctx context.Context, cfg Config) (*Box, error) {
 	if err := b.configure(ctx); err != nil {
 		return nil, fmt.Errorf("open tackle: %w", err)
 	}
-	if err := b.assemble(); err != nil {
+	if err := b.assemble(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open tackle: %w", err), b.Close())
 	}
 	return b, nil
@@ -181,7 +181,7 @@ func (b *Box) projectUntrusted() bool {
 // trust returns the list of the project files that the person has trusted.
 func (b *Box) trust() config.Trust { return config.Trust{File: filepath.Join(b.cfg.StateDir, "trust")} }
 
-func (b *Box) assemble() error {
+func (b *Box) assemble(ctx context.Context) error {
 	cfg, m := &b.cfg, &b.merged.Config
 	h := cfg.Host
 	if h == nil {
@@ -205,7 +205,7 @@ func (b *Box) assemble() error {
 	env := b.merged.ToolEnvironment()
 	env.Mode = cfg.Mode
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
-	devTools, err := b.newDev(h)
+	devTools, err := b.newDev(ctx, h)
 	if err != nil {
 		return err
 	}

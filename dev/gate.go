@@ -43,6 +43,8 @@ type Request struct {
 	Effect Effect
 	// Paths are Targets as the host resolved them, in the same order.
 	Paths []host.Path
+	// Missing are paths that an acquire was asked for and that do not exist: whether they do is told by what follows.
+	Missing []host.Path
 	// Creates are MayCreate on the host.
 	Creates []string
 	// Changes are the exact bytes that will be written, where the step persists.

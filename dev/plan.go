@@ -71,6 +71,9 @@ func (o *Op) UnmarshalJSON(b []byte) error {
 		}
 		args = append(append(append(args, name...), ':'), value...)
 	}
+	if _, err := dec.Token(); err != nil {
+		return fmt.Errorf("an op ends before it is closed: %w", err)
+	}
 	o.Args = append(args, '}')
 	if o.Step == "" {
 		return errors.New(`an op names its step, such as {"step": "format"}`)

@@ -74,13 +74,13 @@ func (pr *Prepared) Acquire() *Request {
 	if err != nil {
 		args = json.RawMessage("{}") // strings always marshal
 	}
-	r := &Request{Step: AcquireName, Args: args, Commands: pr.isolated()}
+	r := &Request{Step: AcquireName, Args: args, Commands: pr.isolated(), Missing: pr.Missing()}
 	r.target(pr.w.sorted())
 	return r
 }
 
 // Missing returns the paths on the host that the plan names and that do not exist: a step may create them.
-func (pr *Prepared) Missing() []string { return pr.w.missing }
+func (pr *Prepared) Missing() []host.Path { return slices.Clone(pr.w.missing) }
 
 // isolated lists the commands that engines start on copies before the gate is asked about their step.
 func (pr *Prepared) isolated() []string {

@@ -19,7 +19,7 @@ import (
 const MaxLines = 2000
 
 type readLinesArgs struct {
-	Path   string `json:"path" jsonschema:"File to read"`
+	Path   string `json:"path" jsonschema:"File"`
 	Offset int    `json:"offset,omitempty" jsonschema:"First line, from 1" schema:"min=1"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"Most lines to return" schema:"min=1"`
 }
@@ -84,7 +84,7 @@ type Block struct {
 }
 
 type editArgs struct {
-	Path  string  `json:"path" jsonschema:"File to change"`
+	Path  string  `json:"path" jsonschema:"File"`
 	Edits []Block `json:"edits" jsonschema:"Replacements, applied in order, all or none" schema:"min=1"`
 }
 

@@ -24,7 +24,7 @@ type workspace struct {
 	result *Result
 	// selected says that the plan acquired by selector, so that a file that is gone is no mistake of the caller.
 	selected bool
-	missing  []string          // named paths that do not exist, and need not
+	missing  []host.Path       // named paths that do not exist, and need not
 	configs  map[string][]File // found configuration, by engine and folder
 }
 
@@ -159,7 +159,7 @@ func (w *workspace) findOne(ctx context.Context, path string, missing bool) erro
 	case strings.ContainsAny(path, "*?[{"):
 		return w.glob(ctx, path)
 	case missing:
-		w.missing = append(w.missing, p.Real)
+		w.missing = append(w.missing, p)
 		return nil
 	}
 	return w.p.pathError(path, err)

@@ -39,7 +39,7 @@ func (r *runner) Decide(ctx context.Context, in *tool.Intent) (tool.Decision, er
 		return d, err
 	}
 	if d.Verdict != tool.Allow {
-		return d, refusal(r.p, d)
+		return d, r.box.refusal(ctx, r.p, d)
 	}
 	if !in.Changes.Empty() {
 		r.granted = append(r.granted, in.Changes)

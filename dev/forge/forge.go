@@ -3,11 +3,13 @@ package forge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -127,7 +129,7 @@ func (f *forged) Plan(ctx context.Context, call *tool.Call, args json.RawMessage
 	}
 	prepared, err := f.p.Prepare(ctx, plan, f.call(call))
 	if err != nil {
-		return tool.Action{}, toolError(err)
+		return f.unplanned(ctx, call, toolError(err))
 	}
 	a := tool.Action{Intent: intentOf(prepared, &f.def)}
 	a.Run = func(ctx context.Context, r tool.Runner) (tool.Result, error) {
@@ -146,6 +148,29 @@ func (f *forged) Plan(ctx context.Context, call *tool.Call, args json.RawMessage
 	return a, nil
 }
 
+// unplanned is a call whose paths cannot be acquired. Where policy does not simply let the session read one, whether it is
+// there is told only when the gate has let it be read.
+func (f *forged) unplanned(ctx context.Context, call *tool.Call, failure error) (tool.Action, error) {
+	var own *dev.Error
+	if !errors.As(failure, &own) || own.Path == "" || call.Host == nil {
+		return tool.Action{}, failure
+	}
+	path, err := call.Host.Resolve(ctx, call.Dir, own.Path)
+	if err != nil || call.Reading(path) == tool.Allow {
+		return tool.Action{}, failure
+	}
+	in := tool.Intent{Permission: tool.ReadPermission, Effects: []tool.Effect{tool.Read}, Targets: []tool.Target{tool.PathTo(path, tool.Read)}}
+	return tool.Action{Intent: in, Run: func(ctx context.Context, r tool.Runner) (tool.Result, error) {
+		if gate, ok := r.(tool.StepGate); ok {
+			asked := in
+			if _, err := gate.Decide(ctx, &asked); err != nil {
+				return tool.Result{}, err
+			}
+		}
+		return tool.Result{}, failure
+	}}, nil
+}
+
 // intentOf is what scheduling and explanations see of a call before it runs. What is decided are its steps.
 func intentOf(prepared *dev.Prepared, def *tool.Definition) tool.Intent {
 	acquire := prepared.Acquire()
@@ -158,7 +183,9 @@ func intentOf(prepared *dev.Prepared, def *tool.Definition) tool.Intent {
 	}
 	if effect == tool.Write {
 		in.Effects = append(in.Effects, tool.Write)
-		in.MayCreate = prepared.Missing()
+		for _, p := range prepared.Missing() {
+			in.MayCreate = append(in.MayCreate, p.Real)
+		}
 	}
 	for _, p := range acquire.Paths {
 		in.Targets = append(in.Targets, tool.PathTo(p, effect))
@@ -175,8 +202,17 @@ func intentOf(prepared *dev.Prepared, def *tool.Definition) tool.Intent {
 // call is how the pipeline sees a call while it is planned.
 func (f *forged) call(call *tool.Call) dev.Call {
 	c := dev.Call{Dir: call.Dir, Persist: f.persist, Known: mustHaveRead(call), Baseline: baseline(call)}
-	reading := call.Visible()
-	c.Visible = func(p host.Path) bool { return reading(p) && call.Reading(p) == tool.Allow }
+	// A selector leaves out what may not simply be read, and what the tool may not touch. What is asked about stays: the
+	// gate asks.
+	judge := sync.OnceValue(func() func(tool.Target) tool.Verdict {
+		if call.Screen == nil {
+			return func(tool.Target) tool.Verdict { return tool.Allow }
+		}
+		return call.Screen()
+	})
+	c.Visible = func(p host.Path) bool {
+		return call.Reading(p) == tool.Allow && judge()(tool.PathTo(p, tool.Read)) != tool.Deny
+	}
 	return c
 }
 

@@ -66,6 +66,9 @@ func (s *seat) intent(r *dev.Request) tool.Intent {
 			written[p] = true
 		}
 	}
+	for _, p := range r.Missing {
+		in.Targets = append(in.Targets, tool.PathTo(p, tool.Read))
+	}
 	for _, p := range r.Paths {
 		effect := tool.Read
 		if written[p.Real] {
