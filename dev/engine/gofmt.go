@@ -27,11 +27,13 @@ func (Gofmt) Run(ctx context.Context, job *dev.Job) (*dev.Report, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		if job.Capability == dev.CanFormat {
+		// format.Source takes a piece of a file for a program; a file has to begin with its package.
+		_, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Content, parser.PackageClauseOnly)
+		if job.Capability == dev.CanFormat && err == nil {
 			out, err := format.Source(f.Content)
 			return out, goErrors("gofmt", f.Path, err), nil
 		}
-		_, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Content, parser.SkipObjectResolution)
+		_, err = parser.ParseFile(token.NewFileSet(), f.Path, f.Content, parser.SkipObjectResolution)
 		return nil, goErrors("gofmt", f.Path, err), nil
 	})
 }
