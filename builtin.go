@@ -19,7 +19,7 @@ import (
 // builtins is the explicit list of tools, in the order in which models see them.
 func (b *Box) builtins(dev []Tool) []Tool {
 	var out []Tool
-	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
+	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), b.shellTools(), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
 		for _, t := range list {
 			out = append(out, Tool{t, []string{DefaultMode}})
 		}

@@ -66,11 +66,11 @@ func (b *Box) newDev(ctx context.Context, h host.Host) ([]Tool, error) {
 // findEngines returns the engines that are available here, and what was looked for. It starts no program. Programs come
 // first: where a project brings its own formatter, it is meant.
 func (b *Box) findEngines(ctx context.Context, h host.Host) (engines []dev.Engine, detected []dev.Detection) {
-	commander, runs := h.(interface{ Runner() (host.Runner, error) })
+	runs := b.commands.runner != nil
 	place := program.Place{Host: h, Root: b.cfg.Roots[0], Path: filepath.SplitList(os.Getenv("PATH"))}
 	var runner program.Runner
 	if runs {
-		runner = program.OnHost{Open: commander.Runner}
+		runner = program.OnHost{Open: func() (host.Runner, error) { return b.commands.runner, nil }}
 	}
 	workshop := func(context.Context) (program.Folder, error) {
 		return scratch.New(filepath.Join(b.cfg.StateDir, "work"))

@@ -2,6 +2,7 @@ package tackle
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/tackle-dev/tackle/command"
 	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
@@ -93,6 +96,51 @@ func (b *Box) hookPaths() []string {
 		out = append(out, filepath.Join(filepath.Dir(path), hooksFile))
 	}
 	return out // a project's lie below .tackle, which is guarded at every place
+}
+
+// hookPrograms returns the files that the lines of hooks name: a hook runs outside of every guard, so who changes its script
+// changes what is guarded. What a line names by other means than a path is not found.
+func (b *Box) hookPrograms(set *hook.Set) []string {
+	project := cmp.Or(b.merged.ProjectDir, b.cfg.Dir)
+	var out []string
+	add := func(dir, name string) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return
+		}
+		out = append(out, name)
+		if real, err := filepath.EvalSymlinks(name); err == nil && real != name {
+			out = append(out, real)
+		}
+	}
+	for _, c := range set.Commands() {
+		words := c.Args
+		if words == nil {
+			quoted := command.Quote(project)
+			line := strings.NewReplacer(`"$CLAUDE_PROJECT_DIR"`, quoted, `"${CLAUDE_PROJECT_DIR}"`, quoted, `$CLAUDE_PROJECT_DIR`, quoted, `${CLAUDE_PROJECT_DIR}`, quoted).Replace(c.Command)
+			facts, _ := command.Parse(line) // what cannot be read whole is read as far as it goes
+			for i := range facts.Calls {
+				for _, w := range facts.Calls[i].Args {
+					words = append(words, w.Text)
+				}
+			}
+		} else {
+			words = append([]string{c.Command}, words...)
+		}
+		for _, w := range words {
+			if rest, ok := strings.CutPrefix(w, "~/"); ok {
+				if home, err := os.UserHomeDir(); err == nil {
+					w = filepath.Join(home, rest)
+				}
+			}
+			if w != "" {
+				add(b.cfg.Dir, w)
+			}
+		}
+	}
+	return out
 }
 
 // Notes returns what a person should know about the configuration, each a sentence: rules that do not do what they seem to

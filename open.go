@@ -27,6 +27,7 @@ import (
 	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
+	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/permission"
@@ -61,7 +62,11 @@ type Config struct {
 	Tools []Tool
 	Hooks []toolbox.Hook
 	// Host replaces the local host.
-	Host    host.Host
+	Host host.Host
+	// Keeper starts the processes that end a command's tree when this one dies, kill -9 included: usually proc.Self(), in a
+	// program whose main calls proc.KeeperMain first. Default: none; what a killed process leaves is ended by the next one.
+	Keeper []string
+
 	Options tool.Options // add to those of the files
 	Log     *slog.Logger // default: discards
 }
@@ -95,12 +100,15 @@ type Box struct {
 	asks      *ask.Queue
 	ledger    *ledger.Ledger
 	store     store.Store
+	end       func() error // ends commands of the host that Open opened
+	commands  commandHalf
 	log       *session.Log
 	artifacts *artifact.Store
 	snapshot  snapshot
 	loading   config.Options // how the configuration was read
 	faces     []ask.Face
 	notes     []string
+	programs  []string // files that hooks run
 	dev       *devRoom
 }
 
@@ -190,11 +198,11 @@ func (b *Box) assemble(ctx context.Context) error {
 			roots = append(roots, host.Root{Path: r})
 		}
 		l, err := local.Open(local.Config{Roots: roots, StateDir: filepath.Join(cfg.StateDir, "host"),
-			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge})
+			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge, Commands: proc.Config{Keeper: cfg.Keeper, Pass: m.Shell.Pass}})
 		if err != nil {
 			return err
 		}
-		h = l
+		h, b.end = l, l.EndCommands
 	}
 	b.store = store.Open(cfg.StateDir, store.Options{})
 	b.log = session.NewLog(b.store)
@@ -205,19 +213,21 @@ func (b *Box) assemble(ctx context.Context) error {
 	env := b.merged.ToolEnvironment()
 	env.Mode = cfg.Mode
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
+	b.openCommands(h)
 	devTools, err := b.newDev(ctx, h)
 	if err != nil {
 		return err
 	}
 	tools := b.builtins(devTools)
-	if b.policy, err = b.newPolicy(h, tools); err != nil {
-		return err
-	}
-	b.asks = b.newAsks()
 	set, hookFiles, err := b.loadHooks()
 	if err != nil {
 		return err
 	}
+	b.programs = b.hookPrograms(set)
+	if b.policy, err = b.newPolicy(h, tools); err != nil {
+		return err
+	}
+	b.asks = b.newAsks()
 	hooks := b.newHooks(set)
 	b.faces = append(slices.Clone(cfg.Faces), hooks.Face())
 	var answerer toolbox.Answerer = asker{b}
@@ -252,14 +262,17 @@ func (s settle) Answer(_ context.Context, a toolbox.Asked) (tool.Decision, error
 	return d, nil
 }
 
-// Close ends the box. Calls that still run fail.
+// Close ends the box, and the commands that its host runs. Calls that still run fail.
 func (b *Box) Close() error {
 	if b.store == nil {
 		return nil
 	}
-	var err error
+	err := b.commands.close()
+	if b.end != nil {
+		err = errors.Join(err, b.end())
+	}
 	if b.log != nil {
-		err = b.log.Close()
+		err = errors.Join(err, b.log.Close())
 	}
 	return errors.Join(err, b.store.Close())
 }

@@ -43,6 +43,8 @@ artifacts: {max_age: 12h, max_bytes: 1 GB}
 images: {max_age: 7d, max_bytes: 1073741824}
 services: {google: {cse: {api_key: "${GOOGLE_KEY}", engine_id: cx}}}
 dev: {format_on_edit: true, engines: [gofmt, json]}
+shell: {timeout: 1m, max_timeout: 20m, output: 8 KiB, pass: [AWS_PROFILE, "NPM_*"]}
+tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
 `
 
 const (
@@ -102,6 +104,8 @@ func TestLoad_Full(t *testing.T) {
 		Tools:     map[string]Tool{"grep": {Enabled: &off}, "edit": {Name: "replace", Description: "Replace text."}},
 		Artifacts: Retention{12 * time.Hour, 1e9}, Images: Retention{7 * day, 1 << 30},
 		Services: Services{Google{CSE{tool.NewSecret("canary-key"), "cx"}}},
+		Shell:    Shell{time.Minute, 20 * time.Minute, 8 << 10, []string{"AWS_PROFILE", "NPM_*"}},
+		Tasks:    Tasks{&off, "/home/ann/tasks", 3, 1 << 20, day, 10 << 20},
 	}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)

@@ -26,6 +26,14 @@ type Runner interface {
 	Confinement() Confinement
 }
 
+// Commander is a Host with a command half.
+type Commander interface {
+	Host
+	// Runner returns the command half, the same one each time. It belongs to the host and ends with it.
+	// Errors: ErrUnsupported, or why commands cannot run here.
+	Runner() (Runner, error)
+}
+
 // Defaults of [Limits].
 const (
 	DefaultTime        = 30 * time.Second       // of a command
@@ -36,7 +44,7 @@ const (
 
 // Command says what to run. The zero values of all fields but one of Script and Argv are good.
 type Command struct {
-	Script string   // run by /bin/bash --norc --noprofile -c; never by a login shell or the user's own
+	Script string   // run by bash --norc --noprofile -c; never by a login shell or the user's own
 	Argv   []string // or a program with its arguments; a name without slash is looked up on the fixed PATH
 
 	Dir string            // absolute; "" is the runner's default directory

@@ -202,3 +202,21 @@ type taskyPeer struct {
 }
 
 func (p taskyPeer) tasks() bool { return p.tasky }
+
+// H2: what belongs to the session of a token that paused too long is told to end.
+func TestH2_IdleSessionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var over []string
+		n := sessionNames{process: "p", ended: func(s string) { over = append(over, s) }}
+		from := Origin{Principal: "alice", Endpoint: "/mcp"}
+		first := n.of(from)
+		time.Sleep(idleSession)
+		if again := n.of(from); again != first || over != nil {
+			t.Errorf("within the time: %s after %s, ended %v", again, first, over)
+		}
+		time.Sleep(idleSession + time.Second)
+		if next := n.of(from); next == first || len(over) != 1 || over[0] != first {
+			t.Errorf("after it: %s after %s, ended %v", next, first, over)
+		}
+	})
+}

@@ -54,6 +54,14 @@ type Facts struct {
 	Trusted func(name string) bool
 }
 
+// spool returns the folder that artifacts are taken to lie in.
+func (f *Facts) spool() string {
+	if f.Artifacts == "" {
+		return "/.artifacts"
+	}
+	return f.Artifacts
+}
+
 // FactsOf returns the facts that a host knows about itself.
 func FactsOf(info host.Info) Facts {
 	f := Facts{Home: info.Home}

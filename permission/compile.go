@@ -14,6 +14,7 @@ import (
 // settings is what compiling a rule needs to know.
 type settings struct {
 	home     string
+	spool    string            // the folder that stands for artifacts
 	tools    map[string]string // tool name → permission
 	matchers map[tool.TargetKind]Matcher
 	secret   *nameTable
@@ -72,7 +73,7 @@ func (r *rule) compile(s *settings, base string) (err error) {
 	if is, err := r.compileCommand(s.tools); is {
 		return err
 	}
-	if r.path, err = compilePath(r.Pattern, r.restricts(), place{s.home, base}, s.secret); err != nil {
+	if r.path, err = compilePath(r.Pattern, r.restricts(), place{s.home, base, s.spool}, s.secret); err != nil {
 		return err
 	}
 	for kind, m := range s.matchers {

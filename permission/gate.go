@@ -78,7 +78,7 @@ func New(o Options) (*Gate, error) {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.settings = settings{home: o.Facts.Home, tools: maps.Clone(o.Tools), matchers: maps.Clone(o.Matchers), secret: g.judge.secret}
+	g.settings = settings{home: o.Facts.Home, spool: o.Facts.spool(), tools: maps.Clone(o.Tools), matchers: maps.Clone(o.Matchers), secret: g.judge.secret}
 	if g.settings.matchers == nil {
 		g.settings.matchers = map[tool.TargetKind]Matcher{}
 	}

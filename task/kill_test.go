@@ -5,6 +5,7 @@ package task
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,7 +86,15 @@ func TestH2_KilledWhileStarting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.ok(p.Output().More(b.ctx, 0))
+	b.until("both children run", func() bool { // one that is just becoming another program shows no mark
+		st, err := p.State(b.ctx)
+		b.ok(err)
+		n := 0
+		for _, p := range st.Processes {
+			n += strings.Count(p.Name, "sleep")
+		}
+		return n == 2
+	})
 	for _, c := range []struct {
 		id   string
 		age  time.Duration

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,7 @@ type Manager struct {
 	closed  bool
 	live    map[string]*held
 	cursors map[string]map[string]int64 // task, reader → offset
+	spare   string                      // id of a folder that was made and not used; "" is none
 }
 
 // held is a task that this manager started, or holds on to because it was asked about it.
@@ -56,6 +58,7 @@ type held struct {
 	proc host.Process
 	own  bool
 	spec *record
+	note bool // this manager writes the record of its end: it was adopted, and nobody else does
 }
 
 // Open opens the tasks directory. It starts nothing; [Manager.Recover] tidies up after earlier servers.
@@ -93,10 +96,16 @@ type Slot struct {
 	rec record
 }
 
-// Reserve makes a slot. One of [Slot.Adopt] and [Slot.Discard] follows.
+// Reserve makes a slot. One of [Slot.Adopt] and [Slot.Discard] follows. It costs a command that never becomes a task next
+// to nothing: the folder was made before, and nobody writes down how the command ended.
 func (m *Manager) Reserve(s Spec, c host.Command) (*Slot, host.Command, error) {
 	m.mu.Lock()
-	running, closed := m.running(), m.closed
+	running, closed, id := m.running(), m.closed, m.spare
+	if closed || running >= m.cfg.MaxRunning {
+		id = ""
+	} else {
+		m.spare = ""
+	}
 	m.mu.Unlock()
 	if closed {
 		return nil, c, ErrClosed
@@ -104,21 +113,22 @@ func (m *Manager) Reserve(s Spec, c host.Command) (*Slot, host.Command, error) {
 	if running >= m.cfg.MaxRunning {
 		return nil, c, &Error{Err: ErrTooMany, Say: fmt.Sprintf("%d tasks are running, which is the limit: stop one first (%s)", running, strings.Join(m.runningIDs(), ", "))}
 	}
-	id, err := m.makeFolder()
-	if err != nil {
-		return nil, c, err
+	if _, err := os.Stat(m.folder(id)); id == "" || err != nil { // another server may have tidied it away
+		if id, err = m.makeFolder(); err != nil {
+			return nil, c, err
+		}
 	}
 	if c.Run == "" {
 		c.Run = "task-" + id + "-" + newID()
 	}
-	c.Spool, c.Record = filepath.Join(m.folder(id), spoolName), filepath.Join(m.folder(id), exitFile)
+	c.Spool = filepath.Join(m.folder(id), spoolName)
 	if s.Command == "" {
 		if s.Command = c.Script; c.Script == "" {
 			s.Command = strings.Join(c.Argv, " ")
 		}
 	}
 	slot := &Slot{m: m, rec: record{Version: recordVersion, ID: id, Session: s.Session, Title: s.Title, Command: s.Command, Dir: c.Dir, Detached: s.Detach, Started: m.cfg.Now(),
-		Handle: host.Handle{Run: c.Run, Spool: c.Spool, Record: c.Record}}}
+		Handle: host.Handle{Run: c.Run, Spool: c.Spool, Record: filepath.Join(m.folder(id), exitFile)}}}
 	return slot, c, nil
 }
 
@@ -128,7 +138,10 @@ func (s *Slot) ID() string { return s.rec.ID }
 // Adopt makes the process a task. From here on the manager owns it.
 func (s *Slot) Adopt(ctx context.Context, p host.Process) (Info, error) {
 	m := s.m
+	record := s.rec.Handle.Record
 	s.rec.Handle = p.Handle()
+	h := &held{proc: p, own: true, spec: &s.rec, note: s.rec.Handle.Record == ""}
+	s.rec.Handle.Record = record
 	if s.rec.Detached {
 		if err := p.Detach(ctx); err != nil {
 			return Info{}, err
@@ -137,20 +150,66 @@ func (s *Slot) Adopt(ctx context.Context, p host.Process) (Info, error) {
 	if err := m.save(&s.rec); err != nil {
 		return Info{}, err
 	}
+	if err := m.note(h); err != nil {
+		return Info{}, err
+	}
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()
 		return Info{}, ErrClosed
 	}
-	m.live[s.rec.ID] = &held{proc: p, own: true, spec: &s.rec}
+	m.live[s.rec.ID] = h
 	m.wait.Add(1)
 	m.mu.Unlock()
-	go m.follow(s.rec.ID, p)
+	go m.follow(s.rec.ID, h)
 	return m.info(&s.rec, p), nil
 }
 
-// Discard removes the slot of a command that ended in time.
-func (s *Slot) Discard() error { return os.RemoveAll(s.m.folder(s.rec.ID)) }
+// note writes down how the first process of an adopted command ended, if it has ended.
+func (m *Manager) note(h *held) error {
+	if !h.note {
+		return nil
+	}
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	e, err := h.proc.Wait(now)
+	if err != nil {
+		return nil
+	}
+	if gone(h.proc) {
+		e.Gone, e.Survivors = true, nil
+	}
+	return write(h.spec.Handle.Record, e)
+}
+
+// Discard gives the slot back. The process has ended and is closed, or never began.
+func (s *Slot) Discard() error {
+	m := s.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return os.RemoveAll(m.folder(s.rec.ID))
+	}
+	m.wait.Go(func() { m.empty(s.rec.ID) }) // nobody waits for it
+	return nil
+}
+
+// empty removes what a command left in its folder, and keeps the folder for the next one.
+func (m *Manager) empty(id string) {
+	dir := m.folder(id)
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+	}
+	m.mu.Lock()
+	if err == nil && !m.closed && m.spare == "" {
+		m.spare, dir = id, ""
+	}
+	m.mu.Unlock()
+	if dir != "" {
+		os.RemoveAll(dir) // what cannot be removed now is tidied up some time
+	}
+}
 
 // Start starts a task. A time limit of 0 means none here: a task runs until it ends.
 // Errors: those of host.Runner.Start, and *[Error] with ErrTooMany.
@@ -165,7 +224,7 @@ func (m *Manager) Start(ctx context.Context, s Spec, c host.Command) (Info, erro
 	if err != nil {
 		return Info{}, err
 	}
-	c.Detach = s.Detach
+	c.Detach, c.Record = s.Detach, slot.rec.Handle.Record
 	if err := m.save(&slot.rec); err != nil { // before the start, so that a crash in between leaves a trace
 		return Info{}, errors.Join(err, slot.Discard())
 	}
@@ -182,14 +241,15 @@ func (m *Manager) Start(ctx context.Context, s Spec, c host.Command) (Info, erro
 }
 
 // follow waits for the end of a task and tells of it.
-func (m *Manager) follow(id string, p host.Process) {
+func (m *Manager) follow(id string, h *held) {
 	defer m.wait.Done()
 	select {
-	case <-p.Gone():
+	case <-h.proc.Gone():
 	case <-m.ctx.Done():
 		return
 	}
-	p.Close() // gives back what held it; its output stays readable
+	m.note(h)      // before its keeper may keep another; what is not on record then is found to be lost
+	h.proc.Close() // gives back what held it; its output stays readable
 	if m.cfg.Ended != nil {
 		if info, err := m.Get(id); err == nil {
 			m.cfg.Ended(info)
@@ -237,6 +297,16 @@ func (m *Manager) find(ctx context.Context, id string) (*record, host.Process, e
 	m.mu.Lock()
 	h := m.live[id]
 	m.mu.Unlock()
+	if h != nil && !h.own && !gone(h.proc) { // of another server: its record is the first to know
+		if e := m.ended(id); e != nil && e.Gone {
+			m.mu.Lock()
+			if m.live[id] == h { // it finds out soon, and others may wait for it meanwhile
+				delete(m.live, id)
+			}
+			m.mu.Unlock()
+			h = nil
+		}
+	}
 	if h != nil {
 		return rec, h.proc, nil
 	}
@@ -316,6 +386,19 @@ func (m *Manager) List(ctx context.Context, session string) ([]Info, error) {
 	return list, nil
 }
 
+// Own describes the tasks that this manager started, or adopted, and holds, by id.
+func (m *Manager) Own() []Info {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []Info
+	for _, id := range slices.Sorted(maps.Keys(m.live)) {
+		if h := m.live[id]; h.own {
+			list = append(list, m.info(h.spec, h.proc))
+		}
+	}
+	return list
+}
+
 // Wait waits until nothing of the task lives, or ctx ends: then the Info says that it runs, and the error is that of ctx.
 func (m *Manager) Wait(ctx context.Context, id string) (Info, error) {
 	rec, p, err := m.find(ctx, id)
@@ -367,6 +450,9 @@ func (m *Manager) how(p host.Process) string {
 	return e.String()
 }
 
+// lastWord is how long sending may take to be found done when the task has ended.
+const lastWord = time.Second
+
 // Input sends bytes to a task, and closes its input when done says so.
 // Errors: *[Error] with ErrNoInput for a task that was started without input, or by a server that is gone, and ErrEnded.
 func (m *Manager) Input(ctx context.Context, id string, data []byte, done bool) error {
@@ -388,14 +474,20 @@ func (m *Manager) Input(ctx context.Context, id string, data []byte, done bool) 
 			_, err = in.Write(data)
 		}
 		if err == nil && done {
-			err = in.Close()
+			if err = in.Close(); gone(p) {
+				err = nil // it has what it was sent, and no input any more
+			}
 		}
 		sent <- err
 	}()
 	select {
 	case err = <-sent:
 	case <-p.Gone():
-		err = os.ErrClosed
+		select { // the end may be the answer to what was sent
+		case err = <-sent:
+		case <-time.After(lastWord):
+			err = os.ErrClosed
+		}
 	case <-ctx.Done():
 		return fmt.Errorf("task %s does not read its input: %w", id, ctx.Err())
 	}

@@ -228,19 +228,22 @@ func (m *Manager) Close() error {
 		return nil
 	}
 	m.closed = true
-	live := m.live
-	m.live = make(map[string]*held)
+	live, spare := m.live, m.spare
+	m.live, m.spare = make(map[string]*held), ""
 	m.mu.Unlock()
 	m.stop()
 	var wg sync.WaitGroup
 	errs := make(chan error, len(live))
 	for _, h := range live {
-		wg.Go(func() { errs <- h.proc.Close() })
+		wg.Go(func() { errs <- errors.Join(h.proc.Close(), m.note(h)) })
 	}
 	wg.Wait()
 	m.wait.Wait()
 	close(errs)
 	var err error
+	if spare != "" {
+		err = os.RemoveAll(m.folder(spare))
+	}
 	for e := range errs {
 		err = errors.Join(err, e)
 	}

@@ -135,9 +135,7 @@ func TestH2_Adopt(t *testing.T) {
 	if list, err := b.List(b.ctx, ""); err != nil || len(list) != 1 {
 		t.Errorf("list is %v, %v", list, err)
 	}
-	if dirs, _ := os.ReadDir(b.tasks); len(dirs) != 1 {
-		t.Errorf("folders: %v", dirs)
-	}
+	b.until("only the folder of the task holds anything", func() bool { return b.used() == 1 })
 }
 
 // H2: a leader that left children is a running task until they are gone.
@@ -314,9 +312,7 @@ func TestH2_Refusals(t *testing.T) {
 	b.fails(err, "", "chdir DIR/none: no such file or directory", os.ErrNotExist)
 	_, err = b.Start(b.ctx, Spec{}, host.Command{})
 	b.fails(err, "", "a command has either a script or an argument vector", nil)
-	if dirs, _ := os.ReadDir(b.tasks); len(dirs) > 0 {
-		t.Errorf("folders of what did not start: %v", dirs)
-	}
+	b.until("nothing is left of what did not start", func() bool { return b.used() == 0 })
 	i := b.begin(Spec{}, host.Command{Script: "sleep 300", Dir: b.dir})
 	_, err = b.Start(b.ctx, Spec{}, host.Command{Script: "true", Dir: b.dir})
 	b.fails(err, i.ID, "1 tasks are running, which is the limit: stop one first (ID)", ErrTooMany)
@@ -407,4 +403,42 @@ func TestH2_ReadLines(t *testing.T) {
 	b.ok(b.Input(b.ctx, i.ID, []byte("\n"), true))
 	b.waitFor(i.ID)
 	read(100, "abcdefend")
+}
+
+// H2: the end of an adopted command is on record, however it comes: by itself, with the manager, or before it was adopted.
+func TestH2_AdoptedEnds(t *testing.T) {
+	b := newBed(t, Config{})
+	adopt := func(script string) Info {
+		t.Helper()
+		slot, c, err := b.Reserve(Spec{Session: "s"}, host.Command{Script: hold + script, Dir: b.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := b.runner.Start(b.ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ok(p.Output().More(b.ctx, 0))
+		i, err := slot.Adopt(b.ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	itself := adopt("echo; exit 3")
+	b.waitFor(itself.ID)
+	lasting := adopt("echo; sleep 300")
+	left := adopt("sleep 300 & echo; exit 4")
+	b.until("the leader has ended", func() bool { i, err := b.Get(left.ID); return err == nil && i.Exit != nil })
+	b.ok(b.Manager.Close())
+	m := b.manager(Config{Runner: b.runner})
+	for id, want := range map[string]string{itself.ID: "exit status 3", lasting.ID: "stopped", left.ID: "exit status 4"} {
+		i, err := m.Get(id)
+		if err != nil || i.Running || i.Exit == nil || i.Exit.String() != want || !i.Exit.Gone {
+			t.Errorf("%s: %+v, %v, want %s", id, i.Exit, err, want)
+		}
+	}
+	if r, err := m.Recover(b.ctx); err != nil || len(r.Ended)+len(r.Running) > 0 {
+		t.Errorf("recovered %+v, %v", r, err)
+	}
 }

@@ -308,3 +308,23 @@ func TestUI005_ServerIsShown(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// T5: a file that changes behind the prompt: nothing is written, and the model is told what somebody else changed.
+func TestT5_ChangedBehindThePrompt(t *testing.T) {
+	dir := newDir(t, map[string]string{"ws/src/a.txt": "one\ntwo\n"})
+	s := at(t, dir, "", "call", "edit", `{"path": "src/a.txt", "old_string": "two", "new_string": "three"}`)
+	s.wait("+three")
+	if err := os.WriteFile(filepath.Join(dir, "ws/src/a.txt"), []byte("zero\ntwo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.press("y", "allowed: this call")
+	s.wait("STALE")
+	s.wait("-one")
+	s.wait("+zero")
+	if code := s.exit(); code == exitOK {
+		t.Error("it succeeds")
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "ws/src/a.txt")); err != nil || string(b) != "zero\ntwo\n" {
+		t.Errorf("%q %v", b, err)
+	}
+}

@@ -49,6 +49,7 @@ func (a *app) callCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.sayWhatEnds(box)
 			return a.finish(&res, asJSON)
 		},
 	}

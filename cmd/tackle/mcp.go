@@ -105,6 +105,11 @@ func (a *app) serveHTTP(ctx context.Context, srv *mcp.Server, addr string, publi
 
 func (a *app) mcpConfig(box *tackle.Box) mcp.Config {
 	cfg := mcp.Config{Version: version, View: box.View(), Dir: box.Dir(), Artifacts: box.Artifacts()}
+	cfg.Ended = func(session string) {
+		if err := box.EndSession(context.Background(), session); err != nil {
+			fmt.Fprintf(a.err, "tackle: tasks of a session that is over: %v\n", err)
+		}
+	}
 	for _, r := range box.Host().Info().Roots {
 		cfg.Roots = append(cfg.Roots, mcp.Root{Name: r.Name, Path: r.Path})
 	}

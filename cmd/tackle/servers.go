@@ -52,7 +52,12 @@ func (a *app) serversCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	trust := &cobra.Command{
+	cmd.AddCommand(a.serversTrust(), a.serversAccept())
+	return cmd
+}
+
+func (a *app) serversTrust() *cobra.Command {
+	return &cobra.Command{
 		Use: "trust NAME", Short: "Show a server of the project's file and trust it as it is configured now; answered at the terminal", Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			box, err := a.open(cmd.Context())
@@ -83,7 +88,10 @@ func (a *app) serversCommand() *cobra.Command {
 			return nil
 		},
 	}
-	accept := &cobra.Command{
+}
+
+func (a *app) serversAccept() *cobra.Command {
+	return &cobra.Command{
 		Use: "accept SERVER TOOL", Short: "Accept the new definition of a tool that changed; answered at the terminal", Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			box, err := a.open(cmd.Context())
@@ -115,8 +123,6 @@ func (a *app) serversCommand() *cobra.Command {
 			return usage{fmt.Errorf("no tool %q of a server %q is withheld; 'tackle servers' lists those that are", args[1], args[0])}
 		},
 	}
-	cmd.AddCommand(trust, accept)
-	return cmd
 }
 
 // serverView shows what would be started or addressed: all that the trust is bound to. What the file takes from the

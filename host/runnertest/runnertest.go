@@ -124,7 +124,12 @@ func (b *bed) deserted() {
 // until waits for something of which nobody tells.
 func (b *bed) until(what string, done func() bool) {
 	b.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	b.every(5*time.Millisecond, what, done)
+}
+
+func (b *bed) every(pause time.Duration, what string, done func() bool) {
+	b.t.Helper()
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for !done() {
 		select {

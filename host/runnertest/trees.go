@@ -3,6 +3,8 @@
 package runnertest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +14,72 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/internal/clip"
 )
 
 func complete(c host.Confinement) bool { return c.Complete }
 
+// leavers are children that leave in every way that a child can: into the background, into a session of their own, without
+// the environment that marks them, orphaned, and deaf to polite words.
+const leavers = `trap '' HUP
+sleep 300 & setsid sleep 300 &
+(env -i setsid /bin/bash -c 'trap "" TERM HUP; sleep 300 & exit' >/dev/null 2>&1 &)
+(setsid /bin/bash -c '(trap "" TERM HUP; exec 2>&-; sleep 300) & exit' &)
+echo ready
+`
+
+// leaving makes a scenario of one way in which a command with leavers ends. Nothing of it may remain.
+func leaving(how string, run func(t *testing.T, b *bed)) scenario {
+	return scenario{name: "all that left is ended by " + how, proves: "H1 RES-003", needs: complete, run: run}
+}
+
 var trees = []scenario{
+	leaving("a limit of time", func(t *testing.T, b *bed) {
+		_, e := b.run(host.Command{Script: leavers + "wait", Limits: host.Limits{Time: long, Grace: 50 * time.Millisecond}})
+		b.ends(e, "ended after 3s (time limit)")
+		if !e.Gone {
+			t.Errorf("exit is %+v", e)
+		}
+	}),
+	leaving("a limit of output", func(t *testing.T, b *bed) {
+		_, e := b.run(host.Command{Script: leavers + "yes", Limits: host.Limits{Output: 100_000, Grace: 50 * time.Millisecond}})
+		b.ends(e, "ended after 100000 bytes of output (limit)")
+		if !e.Gone {
+			t.Errorf("exit is %+v", e)
+		}
+	}),
+	leaving("cancelling", func(t *testing.T, b *bed) {
+		ctx, cancel := context.WithCancel(b.ctx)
+		defer cancel()
+		go func() {
+			b.until("it has begun", func() bool { _, err := os.Stat(b.dir + "/begun"); return err == nil })
+			cancel()
+		}()
+		_, e, err := host.Run(ctx, b, host.Command{Script: hold + leavers + ">begun; wait", Dir: b.dir, Limits: host.Limits{Time: -1, Grace: 50 * time.Millisecond}}, clip.Limits{}, clip.Tail)
+		if !errors.Is(err, context.Canceled) || !e.Gone {
+			t.Errorf("exit is %+v, %v", e, err)
+		}
+		b.ends(e, "stopped")
+	}),
+	leaving("stopping", func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: leavers + "wait", Limits: limit(-1)})
+		b.says(p, "ready")
+		b.stop(p, 50*time.Millisecond)
+		b.ends(b.wait(p), "stopped")
+	}),
+	leaving("closing", func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: leavers + "wait", Limits: limit(-1)})
+		b.says(p, "ready")
+		b.close(p)
+	}),
+	leaving("closing after its leader's end", func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: leavers + "exit 3", Limits: limit(-1)})
+		e := b.wait(p)
+		if e.Code != 3 || len(e.Survivors) < 4 || !strings.HasPrefix(e.String(), "exit status 3; processes ") || !strings.HasSuffix(e.String(), " live on with the output open") {
+			t.Errorf("exit is %+v: %s", e, e)
+		}
+		b.close(p)
+	}),
 	{name: "a child that keeps the pipe", proves: "H1", run: func(t *testing.T, b *bed) {
 		p := b.start(host.Command{Script: "sleep 300 & echo started"})
 		e := b.wait(p)

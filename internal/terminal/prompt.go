@@ -196,7 +196,7 @@ func (d *dialog) answer(k key) (c choice, done, known bool, err error) {
 }
 
 // scopes are the keys that say yes.
-var scopes = map[key]ask.Scope{'y': ask.Once, 't': ask.Turn, 's': ask.Session, 'p': ask.Project, 'a': ask.Always, 'u': ask.Until}
+var scopes = map[key]ask.Scope{'y': ask.Once, 't': ask.Turn, 's': ask.Session, 'l': ask.Like, 'p': ask.Project, 'a': ask.Always, 'u': ask.Until}
 
 // until asks for how long a yes holds.
 func (d *dialog) until() (time.Time, bool, error) {

@@ -129,6 +129,7 @@ func (s *screen) start(ctx context.Context, p *Prompt, r *ask.Request) <-chan an
 func request() *ask.Request {
 	return &ask.Request{ID: "ask_1", Tool: "multi_edit", Fingerprint: "f", By: "rule user:1", Hunks: 3,
 		Offers: []ask.Offer{{Scope: ask.Once, Says: "this call"}, {Scope: ask.Session, Says: "edit of src/a.go, until the session ends"},
+			{Scope: ask.Like, Patterns: []string{"src/*.go"}, Says: "edit of src/*.go, until the session ends"},
 			{Scope: ask.Project, Says: "edit of src/a.go, in this project"}, {Scope: ask.Always, Patterns: []string{"src/*.go"}, Says: "edit of src/*.go, in this project"},
 			{Scope: ask.Until, Says: "edit of src/a.go, in this project until a time"}},
 		View: ask.View{Title: "multi_edit asks to change 1 file", Badges: []string{"write-in"}, Reason: "a rule says so",
@@ -152,6 +153,7 @@ func TestP8_Keys(t *testing.T) {
 		{"y", []step{{"yes, once", "y"}}, yes(ask.Once)},
 		{"s", []step{{"session", "s"}}, yes(ask.Session)},
 		{"p", []step{{"project", "p"}}, yes(ask.Project)},
+		{"l", []step{{"session, like src/*.go", "l"}}, yes(ask.Like)},
 		{"a", []step{{"always: edit of src/*.go, in this project", "a"}}, yes(ask.Always)},
 		{"n", []step{{"help", "n"}}, ask.Answer{}},
 		{"turn is not offered", []step{{"help", "t"}, {"answers nothing", "n"}}, ask.Answer{}},
@@ -361,7 +363,7 @@ func TestRender(t *testing.T) {
    one
   -two
   +three
-  y yes, once · s session · p project · u for a time · e choose of 3 edits · n no · w no, with words · v view all · ? help
+  y yes, once · s session · p project · u for a time · l session, like src/*.go · e choose of 3 edits · n no · w no, with words · v view all · ? help
 `
 	if diff := cmp.Diff(want, plain); diff != "" {
 		t.Error(diff)

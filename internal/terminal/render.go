@@ -85,6 +85,9 @@ func (s style) body(b *strings.Builder, v *ask.View, size sizes) (cut bool) {
 	if v.Reason != "" {
 		fmt.Fprintf(b, "  %s %s\n", s.dim("why"), line(v.Reason, size.target))
 	}
+	if v.Dir != "" {
+		fmt.Fprintf(b, "  %s %s\n", s.dim("in"), line(v.Dir, size.target))
+	}
 	for _, f := range v.Args {
 		fmt.Fprintf(b, "  %s %s\n", s.cyan(line(f.Name, size.value)+":"), line(f.Value, size.value))
 	}
@@ -165,6 +168,10 @@ func (s style) keys(r *ask.Request, plain bool) string {
 			parts = append(parts, s.bold(k.key)+" "+k.text)
 		}
 	}
+	if o, ok := r.Offered(ask.Like); ok {
+		says, _ := show.Cut(show.Line(strings.Join(o.Patterns, ", ")), 60)
+		parts = append(parts, s.bold("l")+" session, like "+says)
+	}
 	if o, ok := r.Offered(ask.Always); ok {
 		says, _ := show.Cut(o.Says, 100)
 		parts = append(parts, s.bold("a")+" always: "+says)
@@ -183,7 +190,7 @@ func (s style) help(r *ask.Request, plain bool) string {
 	for _, k := range []struct {
 		key   string
 		scope ask.Scope
-	}{{"y", ask.Once}, {"t", ask.Turn}, {"s", ask.Session}, {"p", ask.Project}, {"a", ask.Always}, {"u", ask.Until}} {
+	}{{"y", ask.Once}, {"t", ask.Turn}, {"s", ask.Session}, {"l", ask.Like}, {"p", ask.Project}, {"a", ask.Always}, {"u", ask.Until}} {
 		if o, ok := r.Offered(k.scope); ok {
 			row(k.key, "yes: "+o.Says)
 		}

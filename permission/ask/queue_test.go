@@ -88,7 +88,7 @@ func TestP8_AnswersThatDoNotFit(t *testing.T) {
 		{"changed arguments", in, func(r *ask.Request, a *ask.Answer) { a.Fingerprint = strings.Repeat("0", 64) }, ask.ErrOther, "fingerprint 000000000000"},
 		{"no fingerprint", in, func(r *ask.Request, a *ask.Answer) { a.Fingerprint = "" }, ask.ErrOther, "no fingerprint"},
 		{"another session", in, func(r *ask.Request, a *ask.Answer) { a.Session = "other" }, ask.ErrOther, `session "other"`},
-		{"an unknown scope", in, func(r *ask.Request, a *ask.Answer) { a.Scope = "forever" }, ask.ErrNotOffered, "offered are once, turn, session, project, always, until"},
+		{"an unknown scope", in, func(r *ask.Request, a *ask.Answer) { a.Scope = "forever" }, ask.ErrNotOffered, "offered are once, turn, session, like, project, always, until"},
 		{"until without a time", in, func(r *ask.Request, a *ask.Answer) { a.Scope = ask.Until }, ask.ErrNotOffered, "needs a time"},
 		{"once until a time", in, func(r *ask.Request, a *ask.Answer) { a.Until = time.Unix(9, 0) }, ask.ErrNotOffered, "belongs to"},
 		{"a no for the session", in, func(r *ask.Request, a *ask.Answer) { a.Allow, a.Scope = false, ask.Session }, ask.ErrNotOffered, "write a rule"},

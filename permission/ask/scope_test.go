@@ -79,6 +79,7 @@ func TestP8_Scopes(t *testing.T) {
 		{"once", "", time.Time{}, []try{{a, "s", "t", tool.Ask}}},
 		{"turn", ask.Turn, time.Time{}, []try{{a, "s", "t", tool.Allow}, {a, "s", "t2", tool.Ask}, {same, "s", "t", tool.Ask}}},
 		{"session", ask.Session, time.Time{}, []try{{a, "s", "t2", tool.Allow}, {a, "s2", "t", tool.Ask}, {same, "s", "t", tool.Ask}}},
+		{"like", ask.Like, time.Time{}, []try{{same, "s", "t2", tool.Allow}, {same, "s2", "t", tool.Ask}, {other, "s", "t", tool.Ask}}},
 		{"project", ask.Project, time.Time{}, []try{{a, "s2", "", tool.Allow}, {same, "s", "t", tool.Ask}}},
 		{"always", ask.Always, time.Time{}, []try{{a, "s2", "", tool.Allow}, {same, "s2", "", tool.Allow}, {other, "s", "t", tool.Ask}}},
 		{"until later", ask.Until, time.Now().Add(time.Hour), []try{{a, "s2", "", tool.Allow}, {same, "s", "t", tool.Ask}}},

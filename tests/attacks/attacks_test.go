@@ -26,7 +26,7 @@ type entry struct {
 	Later string   `json:"later,omitempty"` // what it concerns is not there yet
 }
 
-var groups = []string{"policy", "approval-ui", "hooks", "self-modification", "secrets", "context"}
+var groups = []string{"policy", "approval-ui", "hooks", "self-modification", "secrets", "context", "http-server"}
 
 // Every attack has its tests, and the tests are there.
 func TestAttacksHaveTests(t *testing.T) {

@@ -39,17 +39,22 @@ func (r *Runner) Attach(_ context.Context, h host.Handle) (host.Process, error) 
 	if !filepath.IsAbs(h.Spool) || !validRun(h.Run) {
 		return nil, fmt.Errorf("handle of run %q does not name a run and a spool", h.Run)
 	}
-	l := &left{handle: h, boot: h.Boot == r.boot || h.Boot == "" && h.PID == 0, reportedCh: make(chan struct{}), goneCh: make(chan struct{}), quit: make(chan struct{})}
-	l.tree = tree{run: h.Run, leader: host.Identity{PID: h.PID, Start: h.Start}}
-	if h.Keeper == nil || !aliveAs(*h.Keeper) { // the group of a live keeper may hold another command by now
-		l.tree.group = groupAt(h.Group)
-	}
+	l := newLeft(r, h)
 	cmd := &command{runner: r, detached: true, grace: host.DefaultGrace}
 	cmd.adopt(l, h, nil, false)
 	if !l.look() {
 		go l.follow()
 	}
 	return cmd, nil
+}
+
+func newLeft(r *Runner, h host.Handle) *left {
+	l := &left{handle: h, boot: h.Boot == r.boot || h.Boot == "" && h.PID == 0, reportedCh: make(chan struct{}), goneCh: make(chan struct{}), quit: make(chan struct{})}
+	l.tree = tree{run: h.Run, leader: host.Identity{PID: h.PID, Start: h.Start}}
+	if h.Keeper == nil || !aliveAs(*h.Keeper) { // the group of a live keeper may hold another command by now
+		l.tree.group = groupAt(h.Group)
+	}
+	return l
 }
 
 func validRun(run string) bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
@@ -53,6 +54,9 @@ func startKeeper(ctx context.Context, argv []string, kind string) (*client, erro
 		return nil, err
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
+	if argv[0] == selfPath {
+		cmd.Args[0] = filepath.Base(os.Args[0]) + "-keeper" // what people see in ps
+	}
 	cmd.Env = []string{keeperVariable + "=" + kind, "GOMAXPROCS=2", "PATH=" + defaultPath}
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{theirs} // descriptor 3

@@ -3,6 +3,7 @@ package proc
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,14 +38,24 @@ var fixed = map[string]string{
 	"PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "SYSTEMD_PAGER": "cat", "GH_PAGER": "cat", "AWS_PAGER": "", "BAT_PAGER": "cat", "DELTA_PAGER": "cat",
 	"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": noEditor, "EDITOR": "false", "VISUAL": "false", "GCM_INTERACTIVE": "never", "SSH_ASKPASS_REQUIRE": "never", "GH_PROMPT_DISABLED": "1",
 	"DEBIAN_FRONTEND": "noninteractive", "PIP_NO_INPUT": "1", "npm_config_fund": "false", "npm_config_update_notifier": "false", "COMPOSER_NO_INTERACTION": "1", "HOMEBREW_NO_AUTO_UPDATE": "1",
-	"SHELL": shell, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8", "TERM": "dumb", "NO_COLOR": "1",
+	"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8", "TERM": "dumb", "NO_COLOR": "1",
 }
 
 // onTerminal replaces entries of fixed where a person may look at the command's terminal.
 var onTerminal = map[string]string{"TERM": "xterm-256color", "NO_COLOR": ""}
 
-// shell runs scripts: the one whose grammar policy reads.
-const shell = "/bin/bash"
+// shells are where bash is looked for, the shell whose grammar policy reads: not on a PATH, which others may fill.
+var shells = []string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"}
+
+// findShell returns the bash that runs scripts, or where it should be.
+func findShell() string {
+	for _, path := range shells {
+		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return shells[0]
+}
 
 // defaultPath serves a process that has none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -65,7 +76,7 @@ func Environment(own, pass []string, terminal bool) []string {
 			env[name] = value
 		}
 	}
-	env["PATH"] = cleanPath(env["PATH"])
+	env["PATH"], env["SHELL"] = cleanPath(env["PATH"]), findShell()
 	if env["LANG"] == "" && env["LC_ALL"] == "" && env["LC_CTYPE"] == "" {
 		env["LC_CTYPE"] = "C.UTF-8" // the one category that encodings need: each costs a file at every start
 	}

@@ -228,13 +228,8 @@ func (j *job) signal(sig unix.Signal) error {
 // state looks at the tree now.
 func (j *job) state() host.State {
 	list := j.tree.members()
-	st := host.State{Processes: infos(list), Waiting: j.waiting(list)}
-	select {
-	case <-j.reported:
-	default:
-		st.Running = true
-	}
-	return st
+	leads := len(list) > 0 && list[0].pid == j.tree.leader.PID // also a leader that could not be ended
+	return host.State{Running: leads || !closed(j.reported), Processes: infos(list), Waiting: j.waiting(list)}
 }
 
 func (j *job) waiting(list []row) *host.Waiting {
@@ -250,8 +245,7 @@ func (j *job) snapshot() host.Exit {
 
 // fill makes an Exit from how the leader ended.
 func (j *job) fill(e *host.Exit, x *leaderExit) {
-	e.Started, e.Ended = j.started, x.at
-	e.Code = -1
+	e.Started, e.Ended, e.Code = j.started, x.at, -1
 	if x.status.Exited() {
 		e.Code = x.status.ExitStatus()
 	} else if x.status.Signaled() {

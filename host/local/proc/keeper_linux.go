@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -84,6 +86,9 @@ func (k *keeper) setUp(kind string) error {
 	unix.CloseRange(keeperSocket, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what the owner inherited stops here
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 0, Max: hardCore()})
 	os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
+	if name, err := unix.BytePtrFromString(filepath.Base(os.Args[0])); err == nil {
+		unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(name)), 0, 0, 0)
+	}
 	if err := os.Chdir("/"); err != nil {
 		return err
 	}

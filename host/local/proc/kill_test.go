@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -416,4 +417,17 @@ func TestKeeperThatIsNone(t *testing.T) {
 		t.Error(e, err)
 	}
 	p.Close()
+}
+
+// A program that gives itself as its keeper and forgot KeeperMain does not start itself without end.
+func TestKeeperThatIsTheProgram(t *testing.T) {
+	t.Setenv(keeperVariable, kindPlain)
+	r, err := Open(Config{Keeper: Self()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if c := r.Confinement(); c.OwnerDeath || !slices.Contains(c.Notes, "No keeper: this program was started as one and is none; call proc.KeeperMain first in its main.") {
+		t.Errorf("confinement is %v %q", c, c.Notes)
+	}
 }

@@ -161,7 +161,7 @@ func (l *launcher) launch(c *spec, s *streams, g *group) (pid int, err error) {
 
 // limited puts a program behind a shell that sets resource limits and then becomes the program. Setting them from
 // outside would come too late for a child that is quick.
-func limited(path string, argv []string, l host.Limits) (string, []string) {
+func limited(shell, path string, argv []string, l host.Limits) (string, []string) {
 	var set strings.Builder
 	add := func(flag string, n int64) {
 		if n > 0 {

@@ -3,6 +3,7 @@ package proc
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -12,7 +13,9 @@ import (
 )
 
 // Self starts this very program again, also when its file was replaced since.
-func Self() []string { return []string{"/proc/self/exe"} }
+func Self() []string { return []string{selfPath} }
+
+const selfPath = "/proc/self/exe"
 
 // keepers is the pool of keepers of one runner.
 type keepers struct {
@@ -92,7 +95,10 @@ func (r *run) release() {
 func (r *Runner) prepareTrees() {
 	c := &r.conf
 	c.Terminal = true
-	if len(r.cfg.Keeper) > 0 && r.cfg.Tree != TreeSession {
+	if kind := os.Getenv(keeperVariable); kind != "" && len(r.cfg.Keeper) > 0 {
+		// It would start one more of itself, and that the next.
+		c.Notes = append(c.Notes, "No keeper: this program was started as one and is none; call proc.KeeperMain first in its main.")
+	} else if len(r.cfg.Keeper) > 0 && r.cfg.Tree != TreeSession {
 		for _, kind := range r.kinds() {
 			k := &keepers{argv: r.cfg.Keeper, kind: kind, most: r.cfg.Idle}
 			first, err := k.take(context.Background())

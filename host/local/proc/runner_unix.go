@@ -27,8 +27,9 @@ type Runner struct {
 	cfg     Config
 	self    host.Identity
 	boot    string
+	shell   string
 	env     [2][]string // of commands, without and with a terminal
-	scratch string      // directory of spools that nobody named; "" until prepare makes one for this runner alone
+	scratch string      // directory of spools that nobody named, guarded by mu; "" until it is needed
 
 	ready    sync.Once // guards what prepare fills in
 	launcher *launcher
@@ -50,7 +51,7 @@ func Open(cfg Config) (*Runner, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	r := &Runner{cfg: cfg, boot: bootID(), live: make(map[*command]struct{})}
+	r := &Runner{cfg: cfg, boot: bootID(), shell: findShell(), live: make(map[*command]struct{})}
 	if p, ok := readProcess(os.Getpid()); ok {
 		r.self = host.Identity{PID: p.pid, Start: p.start}
 	}
@@ -61,19 +62,13 @@ func Open(cfg Config) (*Runner, error) {
 			return nil, err
 		}
 	}
-	if cfg.StateDir != "" {
-		r.scratch = filepath.Join(cfg.StateDir, "run")
-		if err := os.MkdirAll(r.scratch, 0o700); err != nil {
-			return nil, fmt.Errorf("directory of command output: %w", err)
-		}
-	}
 	return r, nil
 }
 
 // prepare finds out what this machine can do, once.
 func (r *Runner) prepare() {
 	r.ready.Do(func() {
-		sweepScratch(cmp.Or(r.scratch, os.TempDir()))
+		sweepScratch(r.scratchParent())
 		r.conf = host.Confinement{Profiles: []host.Profile{host.ProfileHost}, Notes: []string{"Commands run unconfined: they can do whatever this user can do."}}
 		r.prepareTrees()
 	})
@@ -153,7 +148,7 @@ func (r *Runner) plan(c *host.Command) (*spec, error) {
 		return nil, err
 	}
 	env = append(env, MarkVariable+"="+s.Run)
-	if err := s.place(c, r.cfg.Dir, env); err != nil {
+	if err := r.place(s, c, env); err != nil {
 		return nil, err
 	}
 	s.Env = join(env)
@@ -161,17 +156,15 @@ func (r *Runner) plan(c *host.Command) (*spec, error) {
 }
 
 // place looks up directory and program.
-func (s *spec) place(c *host.Command, dir string, env []string) error {
-	if c.Dir != "" {
-		dir = c.Dir
-	}
+func (r *Runner) place(s *spec, c *host.Command, env []string) error {
+	dir := cmp.Or(c.Dir, r.cfg.Dir)
 	if err := checkDir(dir); err != nil {
 		return &host.PathError{Op: "chdir", Path: dir, Err: err}
 	}
 	s.Dir = raw(dir)
 	argv := c.Argv
 	if c.Script != "" {
-		argv = []string{shell, "--norc", "--noprofile", "-c", c.Script}
+		argv = []string{r.shell, "--norc", "--noprofile", "-c", c.Script}
 	}
 	for _, a := range argv {
 		if strings.ContainsRune(a, 0) {
@@ -182,10 +175,13 @@ func (s *spec) place(c *host.Command, dir string, env []string) error {
 		return tooLong(argv[0], len(join(argv))+len(join(env)))
 	}
 	path, err := lookProgram(argv[0], dir, lookEnv(env, "PATH"))
+	if err != nil && c.Script != "" {
+		err = fmt.Errorf("%w: scripts are run by bash; install it, or give a program and its arguments instead of a script", err)
+	}
 	if err != nil {
 		return &host.PathError{Op: "exec", Path: argv[0], Err: err}
 	}
-	path, argv = limited(path, argv, c.Limits)
+	path, argv = limited(r.shell, path, argv, c.Limits)
 	s.Path, s.Argv = raw(path), join(argv)
 	return nil
 }
@@ -272,7 +268,15 @@ func newRun() string {
 	return hex.EncodeToString(b[:])
 }
 
-// spools returns the directory of spools that nobody named. Without a state directory it is made when it is first needed.
+// scratchParent is where spools that nobody named are kept, or the directory for them is made.
+func (r *Runner) scratchParent() string {
+	if r.cfg.StateDir == "" {
+		return os.TempDir()
+	}
+	return filepath.Join(r.cfg.StateDir, "run")
+}
+
+// spools returns the directory of spools that nobody named. It is made when it is first needed.
 func (r *Runner) spools() (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -282,7 +286,13 @@ func (r *Runner) spools() (string, error) {
 	if r.closed {
 		return "", errClosed
 	}
-	dir, err := os.MkdirTemp("", scratchName(r.self, "*"))
+	dir := r.scratchParent()
+	var err error
+	if r.cfg.StateDir == "" {
+		dir, err = os.MkdirTemp(dir, scratchName(r.self, "*"))
+	} else {
+		err = os.MkdirAll(dir, 0o700)
+	}
 	if err != nil {
 		return "", fmt.Errorf("directory of command output: %w", err)
 	}

@@ -114,6 +114,11 @@ func (w *watch) ended(x leaderExit) {
 	w.leader, w.alone = &x, w.alone || x.alone // both are told at once; either may be heard first
 	w.drain = time.After(w.Limits.Drain)
 	w.lookAround()
+	if w.told { // it could not be ended when it was reported, and now it has
+		w.mu.Lock()
+		w.fill(&w.exit, &x)
+		w.mu.Unlock()
+	}
 }
 
 // lookAround finds out, where no keeper tells, whether the tree lives.
@@ -179,7 +184,7 @@ func (w *watch) settle() (over bool) {
 		w.flush = time.After(w.Limits.Drain) // what is in the pipe is on its way; only a stranger can hold it open
 	}
 	ended := w.alone && (w.drained || w.flushed)
-	if w.leader != nil && !w.told && (ended || w.gaveUp || w.waited && w.why == "") {
+	if !w.told && (w.gaveUp || w.leader != nil && (ended || w.waited && w.why == "")) {
 		w.report()
 	}
 	if w.gaveUp && !w.alone && len(w.stopper) > 0 {
@@ -192,7 +197,7 @@ func (w *watch) settle() (over bool) {
 	return w.leader != nil && ended
 }
 
-// report publishes how the leader ended.
+// report publishes how the leader ended, or that it could not be ended.
 func (w *watch) report() {
 	w.told, w.lingers = true, !w.alone
 	if w.lingers {
@@ -201,7 +206,7 @@ func (w *watch) report() {
 	w.mu.Lock()
 	e := &w.exit
 	switch {
-	case w.leader.lost:
+	case w.leader != nil && w.leader.lost:
 		e.End = host.EndLost
 	case w.why != "":
 		e.End = w.why
@@ -209,7 +214,10 @@ func (w *watch) report() {
 		e.End = host.EndExited
 	}
 	e.Limit = limitText(w.Limits, e.End)
-	w.fill(e, w.leader)
+	e.Started, e.Code = w.started, -1
+	if w.leader != nil {
+		w.fill(e, w.leader)
+	}
 	w.count(e)
 	if w.lingers {
 		e.Survivors = infos(w.tree.members())

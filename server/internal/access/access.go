@@ -1,12 +1,14 @@
 // Package access says who may do what at the server: identities, roles, and the tokens that prove them.
 //
 // The one idea: a request is somebody's or it is nobody's, and this package decides which before anything else of the
-// request is read. Roles are a ladder: an approver may do what a viewer may, an admin everything.
+// request is read. Roles are a ladder: an approver may do what a viewer may, an admin everything. Beside the ladder stands the
+// agent, which makes calls and sees nothing of others: a program that could answer its own asks would need nobody.
 package access
 
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Role is what somebody may do.
@@ -17,27 +19,24 @@ const (
 	Viewer   Role = "viewer"   // sees everything
 	Approver Role = "approver" // answers asks, takes changes back
 	Admin    Role = "admin"    // makes calls, revokes grants, reloads policy, removes records, makes tokens
+	Agent    Role = "agent"    // makes calls, and nothing else
 )
 
-// Roles lists the roles, the least first.
-var Roles = []Role{Viewer, Approver, Admin}
-
-func (r Role) rank() int {
-	for i, o := range Roles {
-		if o == r {
-			return i + 1
-		}
-	}
-	return 0
+// reach says what each role may do: its own, and that of others.
+var reach = map[Role][]Role{
+	Viewer:   {Viewer},
+	Approver: {Approver, Viewer},
+	Admin:    {Admin, Approver, Viewer, Agent},
+	Agent:    {Agent},
 }
 
 // Reaches reports whether the role may do what want may.
-func (r Role) Reaches(want Role) bool { return r.rank() > 0 && r.rank() >= want.rank() }
+func (r Role) Reaches(want Role) bool { return slices.Contains(reach[r], want) }
 
 // Check reports a role that does not exist.
 func (r Role) Check() error {
-	if r.rank() == 0 {
-		return fmt.Errorf("role %q: want viewer, approver or admin", string(r))
+	if reach[r] == nil {
+		return fmt.Errorf("role %q: want viewer, approver, admin or agent", string(r))
 	}
 	return nil
 }
@@ -64,15 +63,33 @@ func (id Identity) String() string {
 	return kind + id.Name + " (" + id.Via + ")"
 }
 
-type identityKey struct{}
-
-// With returns a context that carries who makes the request.
-func With(ctx context.Context, id Identity) context.Context {
-	return context.WithValue(ctx, identityKey{}, id)
+// Pass is what a request was let in by.
+type Pass struct {
+	Identity
+	Token string // id of the token that it came with or from, "" where there is none
+	CSRF  string // what a page sends with what it posts; "" where the request came with a token of its own
+	// Valid says later whether the pass still holds; a stream asks now and then.
+	Valid func(ctx context.Context) error
 }
 
-// From returns who makes the request, and whether that is known.
-func From(ctx context.Context) (Identity, bool) {
-	id, ok := ctx.Value(identityKey{}).(Identity)
-	return id, ok
+type passKey struct{}
+
+// With returns a context that carries what the request was let in by.
+func With(ctx context.Context, p *Pass) context.Context {
+	return context.WithValue(ctx, passKey{}, p)
 }
+
+// From returns who makes the request. Behind a [Door] somebody always does; elsewhere it is nobody, who may nothing.
+func From(ctx context.Context) Identity { return PassOf(ctx).Identity }
+
+// PassOf returns what the request was let in by.
+func PassOf(ctx context.Context) *Pass {
+	if p, ok := ctx.Value(passKey{}).(*Pass); ok {
+		return p
+	}
+	return &Pass{}
+}
+
+// CSRF returns what the pages of this request send with everything that they post: as the form field [CSRFField], or as the
+// header [CSRFHeader].
+func CSRF(ctx context.Context) string { return PassOf(ctx).CSRF }

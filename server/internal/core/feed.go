@@ -287,6 +287,9 @@ func (h *hub) idle() bool {
 	return true
 }
 
+// EndStreams ends all streams, now and later.
+func (c *Core) EndStreams() { c.hub.close() }
+
 func (h *hub) close() {
 	h.mu.Lock()
 	if !h.closed {

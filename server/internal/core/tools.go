@@ -123,8 +123,11 @@ func SessionOf(who access.Identity) string {
 // Try makes a call. It takes the road like any other: policy decides, people are asked, it is recorded. Errors: Forbidden,
 // Invalid, and faults of the host; a tool error or a denial is a result.
 func (c *Core) Try(ctx context.Context, who access.Identity, in CallInput) (Tried, error) {
-	if err := need(who, access.Admin, "make calls"); err != nil {
+	if err := need(who, access.Agent, "make calls"); err != nil {
 		return Tried{}, err
+	}
+	if own := SessionOf(who); who.Role == access.Agent && in.Session != "" && in.Session != own && !strings.HasPrefix(in.Session, own+"-") {
+		return Tried{}, errorf(Forbidden, "session %q is not yours; yours are %s and those that begin with %s-", in.Session, own, own)
 	}
 	if in.Tool == "" {
 		return Tried{}, errorf(Invalid, "name the tool; /api/tools lists them")
