@@ -38,7 +38,8 @@ type Range struct {
 	End   Position `json:"end,omitzero"` // exclusive; zero where it is unknown
 }
 
-// Position is a place in a file. Line and Column count from 1, columns in bytes; 0 where unknown.
+// Position is a place in a file. Line and Column count from 1, 0 where unknown. Columns are those of the engine: bytes in
+// engines of this process, and mostly UTF-16 units in those of the web.
 type Position struct {
 	Line   int `json:"line"`
 	Column int `json:"column,omitempty"`

@@ -190,12 +190,9 @@ func intentOf(prepared *dev.Prepared, def *tool.Definition) tool.Intent {
 	for _, p := range acquire.Paths {
 		in.Targets = append(in.Targets, tool.PathTo(p, effect))
 	}
-	if commands := prepared.Commands(); len(commands) > 0 {
-		in.Effects = append(in.Effects, tool.Execute)
-		for _, c := range commands {
-			in.Targets = append(in.Targets, tool.Target{Kind: tool.CommandTarget, Effect: tool.Execute, Value: c})
-		}
-	}
+	// What programs find depends on more than the targets, so nothing else runs beside them. They are judged as commands
+	// when the step is asked about.
+	in.Alone = len(prepared.Commands()) > 0
 	return in
 }
 
