@@ -375,7 +375,7 @@ func TestD6_Summary(t *testing.T) {
 	}
 	res = w.ok(w.step("format", `{"paths":["bin.dat","bb.go"]}`)) // bb.go is formatted by now
 	b, err := json.Marshal(res)
-	if err != nil || res.Changes.LineCountsAvailable || !strings.Contains(string(b), `"lineCountsAvailable":false`) || strings.Contains(string(b), `"added":0`) {
+	if err != nil || res.Changes.LineCountsAvailable || !strings.Contains(string(b), `"lineCountsAvailable":false`) || strings.Contains(string(b), `"added"`) || strings.Contains(res.Changes.Summary, "insertion") || !strings.HasPrefix(res.Changes.Summary, "1 file changed\n") || len(w.get("bin.dat")) != 51 {
 		t.Errorf("%s %v", b, err)
 	}
 	for _, call := range [][2]string{{"read_lines", `{"path":"aa.go"}`}, {"check", `{}`}, {"lint", `{}`}, {"edit", `{"path":"aa.go","edits":[{"old_string":"a\n","new_string":"b\n"}]}`}} {

@@ -118,6 +118,11 @@ func (r *Result) finish() {
 		c.LineCountsAvailable = c.LineCountsAvailable && f.LineCountsAvailable
 	}
 	c.Summary = summarise(c.Files)
+	if total, rest, _ := strings.Cut(c.Summary, "\n"); !c.LineCountsAvailable {
+		// A total that leaves out a file would be read as if it had changed nothing.
+		total, _, _ = strings.Cut(total, ",")
+		c.Summary = total + "\n" + rest
+	}
 }
 
 // summarise puts the totals first, as a reader wants them; the lines of the files follow as git prints them.

@@ -68,6 +68,32 @@ func TestD4_Transcript(t *testing.T) {
 	same(t, "asked about what cannot be understood", w.payloads(), nil)
 }
 
+// D1: a forged tool is gated exactly as a direct call of the builder is.
+func TestD1_ForgedAsDirect(t *testing.T) {
+	files := map[string]string{"a.go": "package  a\n", "b.sh": "echo  x\n"}
+	forged := newWorld(t, setup{files: files, opt: forge.Options{Surface: forge.Composite}})
+	forged.ok("dev_plan", `{"paths":["a.go","b.sh"],"ops":[{"step":"edit","path":"a.go","edits":[{"old_string":"a\n","new_string":"b\n"}]},{"step":"format"},{"step":"lint","fix":true},{"step":"check"},{"step":"write"}]}`)
+	var direct []string
+	own := dev.GateFunc(func(_ context.Context, r *dev.Request) error {
+		j, err := json.Marshal(r)
+		direct = append(direct, string(j))
+		return err
+	})
+	other := newWorld(t, setup{files: files, gate: own})
+	if _, err := other.p.Acquire("a.go", "b.sh").Edit("a.go", dev.Block{Old: "a\n", New: "b\n"}).Format().Lint(dev.Lint{Fix: true}).Check().Write().Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "asked", forged.payloads(), direct)
+	// And so is a step alone.
+	granular := newWorld(t, setup{files: files})
+	granular.ok("format", `{"paths":["a.go"]}`)
+	direct, other = nil, newWorld(t, setup{files: files, gate: own})
+	if _, err := other.p.RunCall(t.Context(), dev.Plan{Ops: []dev.Op{{Step: "format", Args: json.RawMessage(`{"paths":["a.go"]}`)}}}, dev.Call{Persist: true}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "asked", granular.payloads(), direct)
+}
+
 // D5: the exact calls of the gate for a plan: every step, write too, and persists nowhere.
 func TestD5_Transcript(t *testing.T) {
 	w := newWorld(t, setup{files: map[string]string{"a.go": "package  a\n"}, opt: forge.Options{Surface: forge.Composite}})
