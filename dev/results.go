@@ -67,6 +67,10 @@ func (c *results) put(k key, r *Report) {
 // about none of them.
 func (r *Report) split(files []File) (parts []*Report, rest []Diagnostic) {
 	byFile := make(map[string]*Report, len(files))
+	number := make(map[string]int, len(files)) // there may be very many: no slice grows by copying
+	for i := range r.Diagnostics {
+		number[r.Diagnostics[i].File]++
+	}
 	for _, f := range files {
 		part := &Report{}
 		if c, ok := r.Contents[f.Path]; ok {
@@ -77,6 +81,9 @@ func (r *Report) split(files []File) (parts []*Report, rest []Diagnostic) {
 	}
 	for _, d := range r.Diagnostics {
 		if part := byFile[d.File]; part != nil {
+			if part.Diagnostics == nil {
+				part.Diagnostics = make([]Diagnostic, 0, number[d.File])
+			}
 			part.Diagnostics = append(part.Diagnostics, d)
 		} else {
 			rest = append(rest, d)
@@ -90,7 +97,15 @@ func (r *Report) add(file string, part *Report) {
 	if c, ok := part.Contents[file]; ok {
 		r.Contents[file] = c
 	}
-	r.Diagnostics = append(r.Diagnostics, part.Diagnostics...)
+	r.Diagnostics = joined(r.Diagnostics, part.Diagnostics)
+}
+
+// joined appends to a list that others may hold: the first part is taken as it is.
+func joined(list, more []Diagnostic) []Diagnostic {
+	if len(list) == 0 {
+		return more[:len(more):len(more)]
+	}
+	return append(list, more...)
 }
 
 // grace is how long an engine has to end by itself once its time is over.

@@ -241,7 +241,7 @@ func (w *workspace) inspect(step string, c Capability, entries []*entry, then fu
 			if err != nil {
 				return err
 			}
-			found = append(found, r.Diagnostics...)
+			found = joined(found, r.Diagnostics)
 		}
 		if then != nil {
 			return then(ctx, found)
@@ -269,6 +269,7 @@ func (w *workspace) report(found []Diagnostic, entries []*entry) {
 		chosen[e.file] = true
 	}
 	elsewhere := 0
+	w.result.Diagnostics = slices.Grow(w.result.Diagnostics, len(found))
 	for _, d := range found {
 		if !chosen[d.File] {
 			elsewhere++

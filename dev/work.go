@@ -69,7 +69,7 @@ func (w *workspace) work(ctx context.Context, step string, eng Engine, c Capabil
 			n++
 			out.add(f.Path, parts[k])
 		}
-		out.Diagnostics = append(out.Diagnostics, rest...)
+		out.Diagnostics = joined(out.Diagnostics, rest)
 	}
 	return out, nil
 }

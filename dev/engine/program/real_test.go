@@ -164,7 +164,7 @@ func TestD8_RealBiomeAndTypeScript(t *testing.T) {
 	if d := find(res.Diagnostics, "src/odd.ts", "useConst"); d == nil || !d.Fix {
 		t.Errorf("%v", res.Diagnostics)
 	}
-	if res, err = p.Acquire("src/odd.ts").Lint(dev.Lint{Fix: true}).Format().Write().Run(t.Context()); err != nil || !strings.Contains(w.get("src/odd.ts"), "const b: string = 5;") {
+	if _, err = p.Acquire("src/odd.ts").Lint(dev.Lint{Fix: true}).Format().Write().Run(t.Context()); err != nil || !strings.Contains(w.get("src/odd.ts"), "const b: string = 5;") {
 		t.Errorf("%v %q", err, w.get("src/odd.ts"))
 	}
 	res, err = p.Acquire("src").Edit("src/odd.ts", dev.Block{Old: "string = 5", New: "string = true"}).Check().Run(t.Context())
