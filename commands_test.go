@@ -5,6 +5,7 @@ package tackle_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,8 +17,11 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/mcp"
+	"github.com/tackle-dev/tackle/task"
 	"github.com/tackle-dev/tackle/tool"
+	"github.com/tackle-dev/tackle/tools/shell"
 )
 
 var shellTools = []string{"shell", "task_output", "task_input", "task_stop", "task_list"}
@@ -192,5 +196,45 @@ func TestH6_OverMCP(t *testing.T) {
 	inW.Close()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// H2: a shell that a program builds keeps its options, whatever the configuration says of tasks.
+func TestH2_ExplicitShell(t *testing.T) {
+	p := newPlace(t, map[string]string{".tackle/config.yaml": "tasks: {enabled: false}\n"})
+	r, err := proc.Open(proc.Config{Dir: p.dir, StateDir: filepath.Join(p.dir, "mine")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := task.Open(task.Config{Runner: r, Dir: filepath.Join(p.dir, "mine/tasks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(tasks.Close(), r.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, tt := range []struct {
+		name  string
+		shell shell.Shell
+		files bool // the project's file switches tasks off
+		want  bool // it has background
+	}{
+		{"with tasks, where they are off", shell.Shell{Config: shell.Config{Runner: r, Tasks: tasks}}, true, true},
+		{"without, where they are on", shell.Shell{Config: shell.Config{Runner: r}}, false, false},
+	} {
+		box := p.open(tackle.Config{Tools: []tackle.Tool{{Tool: tt.shell.Tool(), Replace: true}}}, tt.files)
+		i := slices.IndexFunc(box.Tools(box.View()), func(d tool.Definition) bool { return d.Name == "shell" })
+		def := box.Tools(box.View())[i]
+		if _, has := def.Schema.Properties["background"]; has != tt.want {
+			t.Errorf("%s: background is %v", tt.name, has)
+		}
+		if res := call(t, box, "shell", map[string]any{"command": "pwd"}); res.Text() != box.Dir() {
+			t.Errorf("%s: %s", tt.name, res.Text())
+		}
+	}
+	if _, err := tackle.Open(t.Context(), tackle.Config{Dir: p.dir, StateDir: filepath.Join(p.dir, "state"), NoFiles: true, Tools: []tackle.Tool{{Tool: shell.Shell{Config: shell.Config{Runner: r}}.Tool()}}}); err == nil {
+		t.Error("a name that is taken was taken again")
 	}
 }

@@ -58,7 +58,7 @@ func (b *Box) newDev(ctx context.Context, h host.Host) ([]Tool, error) {
 		if slices.Contains(inCode, t.Definition().Name) {
 			modes = []string{DefaultMode, DevMode}
 		}
-		out = append(out, Tool{t, modes})
+		out = append(out, Tool{Tool: t, Modes: modes})
 	}
 	return out, nil
 }

@@ -75,6 +75,9 @@ type Config struct {
 type Tool struct {
 	tool.Tool
 	Modes []string
+	// Replace puts it in the place of a tool of the same name, such as a built-in one. Otherwise a name that is taken is an
+	// error.
+	Replace bool
 }
 
 // Answers for Config.Approve.
@@ -245,7 +248,11 @@ func (b *Box) assemble(ctx context.Context) error {
 		return err
 	}
 	for _, t := range tools {
-		if err := b.Register(t.Tool, t.Modes...); err != nil {
+		add := b.Register
+		if t.Replace {
+			add = b.Replace
+		}
+		if err := add(t.Tool, t.Modes...); err != nil {
 			return err
 		}
 	}

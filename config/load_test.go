@@ -469,16 +469,16 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]time.Duration{"30d": 30 * day, "0d": 0, "12h": 12 * time.Hour, "1m30s": 90 * time.Second, "5m": 5 * time.Minute} {
-		d, err := parseDuration(text)
+		d, err := ParseDuration(text)
 		if err != nil || d != want {
 			t.Errorf("%q: %v, %v", text, d, err)
 		}
-		if back, err := parseDuration(formatDuration(d)); err != nil || back != d {
+		if back, err := ParseDuration(formatDuration(d)); err != nil || back != d {
 			t.Errorf("%v prints as %q", d, formatDuration(d))
 		}
 	}
 	for _, bad := range []string{"", "d", "-1h", "999999999999d", "3 weeks"} {
-		if d, err := parseDuration(bad); err == nil {
+		if d, err := ParseDuration(bad); err == nil {
 			t.Errorf("%q is %v", bad, d)
 		}
 	}

@@ -38,6 +38,7 @@ type rule struct {
 	ignored bool // an allow of an untrusted layer
 	path    pathPattern
 	command *command.Pattern // for command targets; then the rule is about no others
+	names   []string         // that its commands have, see [command.Pattern.Names]
 	other   map[tool.TargetKind]Match
 }
 

@@ -396,6 +396,13 @@ func TestP13_Refusals(t *testing.T) {
 	if n, end := r.Refused(two); n != 1 || end {
 		t.Errorf("another call: got %d, %v", n, end)
 	}
+	r.Passed(one)
+	if n, end := r.Refused(one); n != 1 || end {
+		t.Errorf("after it passed: got %d, %v", n, end)
+	}
+	if n, _ := r.Refused(two); n != 2 {
+		t.Errorf("another call, after the first passed: got %d", n)
+	}
 }
 
 func TestDecide_Errors(t *testing.T) {

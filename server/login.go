@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tackle-dev/tackle/server/console"
 	"github.com/tackle-dev/tackle/server/internal/access"
 )
 
@@ -14,15 +15,15 @@ func wantsPage(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/mcp"
 }
 
-// doorPage is what somebody sees who is not let in. It needs neither script nor style.
+// doorPage is what somebody sees who is not let in. It needs no script.
 var doorPage = template.Must(template.New("door").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>tackle</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>tackle</title><link rel="stylesheet" href="` + console.Style + `">
 {{with .Next}}<meta http-equiv="refresh" content="0;url={{.}}">{{end}}</head>
-<body><main><h1>tackle</h1>
-{{with .Message}}<p role="alert">{{.}}</p>{{end}}
+<body><main class="door"><h1>tackle</h1>
+{{with .Message}}<p role="alert" class="notice care">{{.}}</p>{{end}}
 {{if .Next}}<p><a href="{{.Next}}">Go on to the console</a></p>{{end}}
-{{if .Form}}<form method="post" action="/login"><label>Code <input name="code" autocomplete="off" autofocus required></label> <button>Log in</button></form>
-<p>A code is valid once, for five minutes. Whoever runs the server makes one with <code>tackle serve code</code>; one who is logged in already makes one in the console.</p>{{end}}
+{{if .Form}}<form method="post" action="/login" class="inline"><div class="field wide"><label for="code">Code</label><input id="code" name="code" autocomplete="off" spellcheck="false" autofocus required></div><button class="primary">Log in</button></form>
+<p class="note">A code is valid once, for five minutes. Whoever runs the server makes one with <code>tackle serve code</code>; one who is logged in already makes one in the console.</p>{{end}}
 </main></body></html>
 `))
 

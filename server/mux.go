@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tackle-dev/tackle/mcp"
+	"github.com/tackle-dev/tackle/server/console"
 	"github.com/tackle-dev/tackle/server/internal/access"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) mux() (http.Handler, error) {
 	behind.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusNotFound, "there is no such operation; /api/openapi.json lists them")
 	})
-	behind.Handle("/", s.pages())
+	behind.Handle("/", s.console)
 	behind.HandleFunc("POST /logout", s.logout)
 
 	open.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") })
@@ -50,7 +51,9 @@ func (s *Server) mux() (http.Handler, error) {
 		}
 		all.Handle("/mcp", h)
 	}
-	for _, path := range []string{"/healthz", "/readyz", "/login"} {
+	open.Handle("GET "+console.AssetPath, s.console.Assets()) // the page to log in looks like the others
+
+	for _, path := range []string{"/healthz", "/readyz", "/login", console.AssetPath} {
 		all.Handle(path, s.door.Open(open))
 	}
 	all.Handle("/", s.door.Wrap(behind))

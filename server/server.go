@@ -16,6 +16,7 @@ import (
 	"github.com/tackle-dev/tackle"
 	"github.com/tackle-dev/tackle/mcp"
 	"github.com/tackle-dev/tackle/permission/ask"
+	"github.com/tackle-dev/tackle/server/console"
 	"github.com/tackle-dev/tackle/server/internal/access"
 	"github.com/tackle-dev/tackle/server/internal/core"
 )
@@ -61,6 +62,9 @@ type Config struct {
 	Origins []string // web origins, such as https://tackle.example, whose pages may call besides its own
 	Secure  bool     // the server stands behind TLS: cookies are for TLS only
 
+	// Connect are ways to connect an agent, shown in the console where nothing has happened yet.
+	Connect []Connection
+
 	// Keep removes sessions that were not used for so long. 0 keeps them.
 	Keep time.Duration
 	// Streams bounds the open event streams. Default 4096.
@@ -78,12 +82,16 @@ type FixedToken struct {
 	Secret  string // at least 32 bytes
 }
 
+// Connection is a way to connect an agent: a name and the line to type.
+type Connection = console.Connection
+
 // Server serves a box. It is safe for concurrent use. Close it when done.
 type Server struct {
 	cfg     Config
 	core    *core.Core
 	keys    *Keys
 	door    *access.Door
+	console *console.Console
 	handler http.Handler
 	metrics metrics
 	routes  []route
@@ -93,6 +101,8 @@ type Server struct {
 	wg     sync.WaitGroup
 	stop   context.CancelFunc
 	closed sync.Once
+
+	announced bool
 }
 
 // New puts a server together. From now on asks wait for an answer. Errors: contradictions in cfg.
@@ -129,6 +139,9 @@ func New(cfg Config) (*Server, error) {
 	if s.spec, err = s.describe(); err != nil {
 		return nil, fmt.Errorf("server: description of the API: %w", err)
 	}
+	if s.console, err = console.New(console.Config{Core: s.core, Logout: "/logout", Connect: slices.Clone(cfg.Connect), Log: cfg.Log}); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if s.handler, err = s.mux(); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -152,6 +165,9 @@ func (s *Server) attend() {
 	})
 	s.wg.Go(func() { s.keepHouse(ctx) })
 }
+
+// Box returns the box that is served.
+func (s *Server) Box() *tackle.Box { return s.cfg.Box }
 
 // Handler returns what answers requests, with all checks before it.
 func (s *Server) Handler() http.Handler { return s.handler }
@@ -180,9 +196,11 @@ func (s *Server) Code(ctx context.Context, who Identity) (path string, err error
 // Close ends what runs in the background: streams, calls that nobody waits for, the attendance for asks. The box stays open.
 func (s *Server) Close() {
 	s.closed.Do(func() {
+		s.console.Close()
 		s.core.Close()
 		s.stop()
 		s.asks.Close()
 		s.wg.Wait()
+		s.withdraw()
 	})
 }

@@ -8,6 +8,7 @@
 //
 //	ID/task.json    what it is: command, session, and the handle by which its process is found again
 //	ID/exit.json    how it ended, written by whoever watched it then
+//	ID/door         a socket through which other processes of this user feed it, while its server lives
 //	ID/output.log   what it wrote, with a quota; long output goes on in output.OFFSET.log
 //
 // A task ends with its session, and with the process that started it, unless it is detached. What is true of a task is

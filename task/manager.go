@@ -58,7 +58,11 @@ type held struct {
 	proc host.Process
 	own  bool
 	spec *record
-	note bool // this manager writes the record of its end: it was adopted, and nobody else does
+	door *door // nil where the task has no input, or no door could be made
+	note bool  // this manager writes the record of its end: it was adopted, and nobody else does
+
+	noting sync.Mutex
+	noted  bool // that nothing of it lives
 }
 
 // Open opens the tasks directory. It starts nothing; [Manager.Recover] tidies up after earlier servers.
@@ -92,8 +96,9 @@ func Open(cfg Config) (*Manager, error) {
 // Slot is a folder for a task that may never be one: a foreground command writes into it, and is adopted when it runs
 // past its budget.
 type Slot struct {
-	m   *Manager
-	rec record
+	m     *Manager
+	rec   record
+	saved bool // the record is there: it is a task
 }
 
 // Reserve makes a slot. One of [Slot.Adopt] and [Slot.Discard] follows. It costs a command that never becomes a task next
@@ -127,7 +132,7 @@ func (m *Manager) Reserve(s Spec, c host.Command) (*Slot, host.Command, error) {
 			s.Command = strings.Join(c.Argv, " ")
 		}
 	}
-	slot := &Slot{m: m, rec: record{Version: recordVersion, ID: id, Session: s.Session, Title: s.Title, Command: s.Command, Dir: c.Dir, Detached: s.Detach, Started: m.cfg.Now(),
+	slot := &Slot{m: m, rec: record{Version: recordVersion, ID: id, Session: s.Session, Title: s.Title, Command: s.Command, Dir: c.Dir, Detached: s.Detach, Terminal: c.Terminal != nil, Started: m.cfg.Now(),
 		Handle: host.Handle{Run: c.Run, Spool: c.Spool, Record: filepath.Join(m.folder(id), exitFile)}}}
 	return slot, c, nil
 }
@@ -147,6 +152,7 @@ func (s *Slot) Adopt(ctx context.Context, p host.Process) (Info, error) {
 			return Info{}, err
 		}
 	}
+	s.saved = true
 	if err := m.save(&s.rec); err != nil {
 		return Info{}, err
 	}
@@ -157,6 +163,9 @@ func (s *Slot) Adopt(ctx context.Context, p host.Process) (Info, error) {
 	if m.closed {
 		m.mu.Unlock()
 		return Info{}, ErrClosed
+	}
+	if in := p.Input(); in != nil {
+		h.door, _ = openDoor(m.folder(s.rec.ID), in) // without one only this process can feed it
 	}
 	m.live[s.rec.ID] = h
 	m.wait.Add(1)
@@ -170,13 +179,15 @@ func (m *Manager) note(h *held) error {
 	if !h.note {
 		return nil
 	}
+	h.noting.Lock()
+	defer h.noting.Unlock()
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	e, err := h.proc.Wait(now)
-	if err != nil {
+	if err != nil || h.noted {
 		return nil
 	}
-	if gone(h.proc) {
+	if h.noted = gone(h.proc); h.noted {
 		e.Gone, e.Survivors = true, nil
 	}
 	return write(h.spec.Handle.Record, e)
@@ -185,6 +196,11 @@ func (m *Manager) note(h *held) error {
 // Discard gives the slot back. The process has ended and is closed, or never began.
 func (s *Slot) Discard() error {
 	m := s.m
+	if s.saved { // it must not be found any more
+		if err := os.Remove(filepath.Join(m.folder(s.rec.ID), recordFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -225,6 +241,7 @@ func (m *Manager) Start(ctx context.Context, s Spec, c host.Command) (Info, erro
 		return Info{}, err
 	}
 	c.Detach, c.Record = s.Detach, slot.rec.Handle.Record
+	slot.saved = true
 	if err := m.save(&slot.rec); err != nil { // before the start, so that a crash in between leaves a trace
 		return Info{}, errors.Join(err, slot.Discard())
 	}
@@ -248,7 +265,8 @@ func (m *Manager) follow(id string, h *held) {
 	case <-m.ctx.Done():
 		return
 	}
-	m.note(h)      // before its keeper may keep another; what is not on record then is found to be lost
+	m.note(h) // before its keeper may keep another; what is not on record then is found to be lost
+	h.door.shut()
 	h.proc.Close() // gives back what held it; its output stays readable
 	if m.cfg.Ended != nil {
 		if info, err := m.Get(id); err == nil {
@@ -329,7 +347,7 @@ func (m *Manager) find(ctx context.Context, id string) (*record, host.Process, e
 
 // info describes a task without looking at its processes.
 func (m *Manager) info(rec *record, p host.Process) Info {
-	i := Info{ID: rec.ID, Session: rec.Session, Title: rec.Title, Command: rec.Command, Dir: rec.Dir, Detached: rec.Detached, Started: rec.Started, Running: !gone(p)}
+	i := Info{ID: rec.ID, Session: rec.Session, Title: rec.Title, Command: rec.Command, Dir: rec.Dir, Detached: rec.Detached, Terminal: rec.Terminal, Started: rec.Started, Running: !gone(p)}
 	now, cancel := context.WithCancel(context.Background())
 	cancel() // Wait then tells what is known, and waits for nothing
 	if e, err := p.Wait(now); err == nil {
@@ -463,7 +481,8 @@ func (m *Manager) Input(ctx context.Context, id string, data []byte, done bool) 
 	if gone(p) {
 		return ended(id, m.how(p))
 	}
-	in := p.Input()
+	in, leave := m.inputOf(ctx, id, p)
+	defer leave()
 	if in == nil {
 		return &Error{ID: id, Err: ErrNoInput, Say: fmt.Sprintf("task %s takes no input: it was started without it, or by a server that is gone; start it again with input", id)}
 	}
@@ -497,13 +516,26 @@ func (m *Manager) Input(ctx context.Context, id string, data []byte, done bool) 
 	return err
 }
 
+// inputOf returns what feeds a task, here or through its door, or nil.
+func (m *Manager) inputOf(ctx context.Context, id string, p host.Process) (in host.Input, leave func()) {
+	if in := p.Input(); in != nil {
+		return in, func() {}
+	}
+	if v := m.visit(ctx, id); v != nil {
+		return v, v.leave
+	}
+	return nil, func() {}
+}
+
 // Resize tells a task the size of its terminal.
 func (m *Manager) Resize(ctx context.Context, id string, size host.Size) error {
 	_, p, err := m.find(ctx, id)
 	if err != nil {
 		return err
 	}
-	if in := p.Input(); in != nil {
+	in, leave := m.inputOf(ctx, id, p)
+	defer leave()
+	if in != nil {
 		return in.Resize(size)
 	}
 	return &Error{ID: id, Err: ErrNoInput, Say: fmt.Sprintf("task %s has no terminal", id)}

@@ -24,6 +24,7 @@ type record struct {
 	Command  string      `json:"command"`
 	Dir      string      `json:"dir,omitempty"`
 	Detached bool        `json:"detached,omitempty"`
+	Terminal bool        `json:"terminal,omitempty"`
 	Started  time.Time   `json:"started"`
 	Handle   host.Handle `json:"handle"` // until the command has started: run, spool and record only
 }
@@ -80,10 +81,11 @@ func write(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+	tmp := path + "." + newID() // another server may write the same file
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(path+".new", path)
+	return os.Rename(tmp, path)
 }
 
 func (m *Manager) save(r *record) error {

@@ -235,7 +235,11 @@ func (m *Manager) Close() error {
 	var wg sync.WaitGroup
 	errs := make(chan error, len(live))
 	for _, h := range live {
-		wg.Go(func() { errs <- errors.Join(h.proc.Close(), m.note(h)) })
+		wg.Go(func() {
+			err := h.proc.Close()
+			h.door.shut()
+			errs <- errors.Join(err, m.note(h))
+		})
 	}
 	wg.Wait()
 	m.wait.Wait()

@@ -26,6 +26,7 @@ type Info struct {
 	Command  string             `json:"command"`
 	Dir      string             `json:"dir,omitempty"`
 	Detached bool               `json:"detached,omitempty"`
+	Terminal bool               `json:"terminal,omitempty"` // it has one
 	Started  time.Time          `json:"started"`
 	Running  bool               `json:"running"`             // something of it lives
 	Exit     *host.Exit         `json:"exit,omitempty"`      // how its first process ended; nil while that lives

@@ -358,7 +358,8 @@ func TestRES005_Tidy(t *testing.T) {
 func TestH2_TwoServers(t *testing.T) {
 	b := newBed(t, Config{})
 	other := b.manager(Config{Runner: b.runner})
-	i := b.begin(Spec{Session: "s", Interactive: true}, host.Command{Script: "echo hello; sleep 300", Dir: b.dir})
+	i := b.begin(Spec{Session: "s", Interactive: true}, host.Command{Script: "echo hello; while read x; do echo got $x; done; echo over; sleep 300", Dir: b.dir})
+	none := b.begin(Spec{Session: "s"}, host.Command{Script: "sleep 300", Dir: b.dir})
 	b.says(i.ID, "r", "hello\n")
 	r, err := other.Recover(b.ctx)
 	if err != nil || len(r.Ended)+len(r.Running) != 0 {
@@ -368,7 +369,16 @@ func TestH2_TwoServers(t *testing.T) {
 	if err != nil || string(c.Data) != "hello\n" || !c.Running {
 		t.Errorf("read %+v, %v", c, err)
 	}
-	b.fails(other.Input(b.ctx, i.ID, nil, true), i.ID, "task ID takes no input: it was started without it, or by a server that is gone; start it again with input", ErrNoInput)
+	b.fails(other.Input(b.ctx, none.ID, nil, true), none.ID, "task ID takes no input: it was started without it, or by a server that is gone; start it again with input", ErrNoInput)
+	b.ok(other.Input(b.ctx, i.ID, []byte("from afar\n"), false))
+	b.says(i.ID, "r", "got from afar\n")
+	b.fails(other.Resize(b.ctx, i.ID, host.Size{}), i.ID, "there is no terminal: not supported on this platform", nil)
+	b.ok(other.Input(b.ctx, i.ID, nil, true))
+	b.says(i.ID, "r", "over\n")
+	if _, err := other.Stop(b.ctx, none.ID, 0); err != nil {
+		t.Error(err)
+	}
+	b.waitFor(none.ID)
 	if j, err := other.Stop(b.ctx, i.ID, 0); err != nil || j.Running {
 		t.Errorf("stopped %+v, %v", j, err)
 	}
@@ -441,4 +451,36 @@ func TestH2_AdoptedEnds(t *testing.T) {
 	if r, err := m.Recover(b.ctx); err != nil || len(r.Ended)+len(r.Running) > 0 {
 		t.Errorf("recovered %+v, %v", r, err)
 	}
+}
+
+// A door however deep the folder lies; a task that does not read holds nobody up; what is no frame is refused.
+func TestDoor(t *testing.T) {
+	b := newBed(t, Config{})
+	deep := &bed{t: t, ctx: b.ctx, dir: b.dir, tasks: filepath.Join(b.tasks, strings.Repeat("deep/", 30)), fifo: b.fifo, runner: b.runner}
+	deep.Manager = deep.manager(Config{Runner: b.runner})
+	other := deep.manager(Config{Runner: b.runner})
+	i := deep.begin(Spec{Interactive: true}, host.Command{Script: "read x; echo got $x; exec sleep 300", Dir: b.dir})
+	deep.ok(other.Input(b.ctx, i.ID, []byte("it\n"), false))
+	deep.says(i.ID, "r", "got it\n")
+	soon, cancel := context.WithTimeout(b.ctx, 50*time.Millisecond)
+	defer cancel()
+	deep.fails(other.Input(soon, i.ID, make([]byte, 3<<20), false), i.ID, "task ID does not read its input: context deadline exceeded", context.DeadlineExceeded)
+	v := other.visit(b.ctx, i.ID)
+	if v == nil {
+		t.Fatal("no door")
+	}
+	defer v.leave()
+	if err := v.ask('x', nil); err == nil || err.Error() != "unknown frame" {
+		t.Errorf("an unknown frame: %v", err)
+	}
+	if err := v.ask(frameInput, make([]byte, maxFrame+1)); err == nil {
+		t.Error("a frame that is too long was taken")
+	}
+	if _, err := other.Stop(b.ctx, i.ID, 0); err != nil {
+		t.Error(err)
+	}
+	deep.until("the door is shut", func() bool {
+		_, err := os.Lstat(filepath.Join(deep.folder(i.ID), doorFile))
+		return errors.Is(err, os.ErrNotExist)
+	})
 }

@@ -157,6 +157,7 @@ func (b *Box) conclude(ctx context.Context, p *Planned, d tool.Decision, res too
 	m := &res.Meta
 	m.Call, m.Tool, m.Repairs = p.Request.ID, p.Request.Tool, p.Repairs
 	m.Started, m.Duration = p.started, b.cfg.Clock().Sub(p.started)
+	b.repeated(p, &res)
 	fault := b.after(ctx, p, &res)
 	b.bound(ctx, p, &res)
 	switch {

@@ -44,7 +44,9 @@ func (a *app) callCommand() *cobra.Command {
 			defer box.Close()
 			defer a.askHere(cmd.Context(), box)()
 			req := tackle.NewRequest(args[0], raw)
-			req.Partial = func(s string) { fmt.Fprint(a.err, forPeople(a.err, s)) }
+			if isTerminal(a.err) { // whoever waits; a script gets the result
+				req.Partial = func(s string) { fmt.Fprint(a.err, forPeople(a.err, s)) }
+			}
 			res, err := box.Call(cmd.Context(), req)
 			if err != nil {
 				return err

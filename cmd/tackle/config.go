@@ -48,6 +48,7 @@ func (a *app) configCommand() *cobra.Command {
 			return enc.Encode(box.Settings())
 		},
 	}
+	cmd.AddCommand(a.importCommand())
 	f := cmd.Flags()
 	f.BoolVar(&asJSON, "json", false, "print values with origins as JSON")
 	f.BoolVar(&asSchema, "schema", false, "print the JSON Schema of configuration files, for editors")

@@ -62,7 +62,27 @@ func (a *app) tasksCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.AddCommand(output, stop, remove)
+	var done bool
+	input := &cobra.Command{
+		Use:   "input ID [TEXT]",
+		Short: "Send a task a line of text",
+		Args:  usageArgs(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var data []byte
+			if len(args) == 2 {
+				data = []byte(args[1] + "\n")
+			} else if !done {
+				return usage{errors.New("tasks input: give a text to send, or --close")}
+			}
+			return a.withTasks(cmd.Context(), func(ctx context.Context, m *task.Manager) error {
+				soon, cancel := context.WithTimeout(ctx, 10*time.Second)
+				defer cancel()
+				return m.Input(soon, args[0], data, done)
+			})
+		},
+	}
+	input.Flags().BoolVar(&done, "close", false, "end the input of the task, after the text")
+	cmd.AddCommand(output, input, a.attachCommand(), stop, remove)
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,13 @@ var endings = []scenario{
 		}
 		out, e = b.run(host.Command{Argv: []string{"sh", "-c", `echo "$0 $1"`, "name", "two words"}, Limits: host.Limits{Memory: 1 << 30}})
 		b.is("arguments behind limits", out, "name two words\n")
+		b.ends(e, "exit status 0")
+	}},
+	{name: "a limit of processes", proves: "RES-001", run: func(t *testing.T, b *bed) {
+		out, e := b.run(host.Command{Script: "ulimit -u", Limits: host.Limits{Processes: 50}})
+		if n, err := strconv.Atoi(strings.TrimSpace(out)); err != nil || n <= 50 { // the user has others already
+			t.Errorf("limit is %q", out)
+		}
 		b.ends(e, "exit status 0")
 	}},
 	{name: "a command that cannot be given its memory", proves: "RES-002", run: func(t *testing.T, b *bed) {

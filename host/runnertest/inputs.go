@@ -68,7 +68,7 @@ var inputs = []scenario{
 		p := b.start(host.Command{Script: "vi text", Limits: limit(patience)})
 		b.waits(p)
 		b.close(p)
-		most := (3*time.Since(begun)/2 + long).Round(time.Second) // as long as it takes here and now to be found waiting, and more
+		most := (5*time.Since(begun)/4 + time.Second).Round(time.Second) // as long as it takes here and now to be found waiting, and more
 		e := b.wait(b.start(host.Command{Script: "vi text", Limits: limit(most)}))
 		if e.Waiting == nil {
 			t.Fatalf("exit is %s", e)

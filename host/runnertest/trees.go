@@ -215,6 +215,51 @@ var trees = []scenario{
 		b.ends(b.wait(third), "stopped")
 		b.close(third)
 	}},
+	{name: "signalled by its handle", proves: "H2", run: func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done", Spool: filepath.Join(b.dir, "out"), Record: filepath.Join(b.dir, "record")})
+		b.says(p, "ready")
+		again, err := b.Attach(b.ctx, p.Handle())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Detach(b.ctx); err != nil { // it does not end with what attached to it
+			t.Error(err)
+		}
+		if err := again.Signal(b.ctx, "SIGINT"); err != nil {
+			t.Fatal(err)
+		}
+		b.ends(b.wait(again), "exit status 5")
+		b.gone(again)
+		if err := again.Signal(b.ctx, "SIGINT"); !errors.Is(err, os.ErrProcessDone) {
+			t.Errorf("signal after the end: %v", err)
+		}
+		b.is("output", b.text(again.Output()), "ready\ncaught\n")
+		b.close(again)
+	}},
+	{name: "what cannot be detached", proves: "H2", run: func(t *testing.T, b *bed) {
+		c := host.Command{Script: "echo ready; sleep 300"}
+		p := b.start(c)
+		if err := p.Detach(b.ctx); !errors.Is(err, host.ErrUnsupported) {
+			t.Errorf("without a spool of its own: %v", err)
+		}
+		c.Detach, c.Script, c.Dir = true, hold+c.Script, b.dir
+		if _, err := b.Start(b.ctx, c); !errors.Is(err, host.ErrUnsupported) {
+			t.Errorf("without a spool of its own, from the start: %v", err)
+		}
+		b.close(p)
+		if b.Confinement().Detach {
+			return
+		}
+		q := b.start(host.Command{Script: "sleep 300", Spool: filepath.Join(b.dir, "out")})
+		if err := q.Detach(b.ctx); !errors.Is(err, host.ErrUnsupported) {
+			t.Errorf("where nothing can be: %v", err)
+		}
+		b.close(q)
+		c.Spool = filepath.Join(b.dir, "other")
+		if _, err := b.Start(b.ctx, c); !errors.Is(err, host.ErrUnsupported) {
+			t.Errorf("where nothing can be, from the start: %v", err)
+		}
+	}},
 	{name: "a handle of nothing", proves: "H2", run: func(t *testing.T, b *bed) {
 		h := host.Handle{Run: "nothing", PID: 1 << 22, Start: 1, Boot: "another", Spool: filepath.Join(b.dir, "none")}
 		p, err := b.Attach(b.ctx, h)

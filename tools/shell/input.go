@@ -18,9 +18,9 @@ var inputText string
 type Input struct{ Config }
 
 type inputInput struct {
-	ID      string `json:"id" jsonschema:"Id of the task"`
-	Content string `json:"content,omitempty" jsonschema:"Text to send"`
-	Raw     bool   `json:"raw,omitempty" jsonschema:"Add no newline; \\u0003 is Ctrl-C on a terminal"`
+	ID      string `json:"id" jsonschema:"Task id"`
+	Content string `json:"content,omitempty" jsonschema:"Text"`
+	Raw     bool   `json:"raw,omitempty" jsonschema:"Add no newline; \\u0003 is Ctrl-C"`
 	Close   bool   `json:"close,omitempty" jsonschema:"End its input"`
 }
 

@@ -360,15 +360,15 @@ func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
 // writeFifo writes to a FIFO that a command reads or will read.
 func writeFifo(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 
-// readers reports whether so many commands of the toolbox run: each is a bash below this process or a keeper of it.
-func (w *world) readers(n int) bool {
+// running counts the processes of a name that work in the workspace.
+func (w *world) running(name string) (n int) {
 	dirs, err := filepath.Glob("/proc/[0-9]*/cwd")
 	w.ok(err)
-	count := 0
 	for _, d := range dirs {
-		if to, err := os.Readlink(d); err == nil && to == w.dir {
-			count++
+		comm, _ := os.ReadFile(filepath.Join(filepath.Dir(d), "comm"))
+		if to, err := os.Readlink(d); err == nil && to == w.dir && strings.TrimSpace(string(comm)) == name {
+			n++
 		}
 	}
-	return count >= n
+	return n
 }

@@ -20,10 +20,10 @@ var outputText string
 type Output struct{ Config }
 
 type outputInput struct {
-	ID      string `json:"id" jsonschema:"Id of the task"`
+	ID      string `json:"id" jsonschema:"Task id"`
 	Timeout int    `json:"timeout,omitempty" jsonschema:"Seconds to wait" schema:"min=0"`
-	Pattern string `json:"pattern,omitempty" jsonschema:"Regular expression for lines"`
-	Offset  *int64 `json:"offset,omitempty" jsonschema:"Byte of the output to read from, instead of what is new" schema:"min=0"`
+	Pattern string `json:"pattern,omitempty" jsonschema:"Only lines that match this regular expression"`
+	Offset  *int64 `json:"offset,omitempty" jsonschema:"Read again from this byte" schema:"min=0"`
 }
 
 // Tool returns the tool.

@@ -139,25 +139,37 @@ func TestP6_Input(t *testing.T) {
 func TestH3_Parallel(t *testing.T) {
 	w := newWorld(t, option{box: toolbox.Config{Parallel: 8}})
 	w.ok(mkfifo(w.dir + "/gate"))
-	// Each waits for the other: opening a FIFO takes two. Run one after the other they would never end.
-	meet := []toolbox.Request{w.request("shell", args{"command": "cat gate", "timeout": 60}), w.request("shell", args{"command": "cat gate", "timeout": 60})}
-	open := make(chan error, 1)
+	// Both wait for a line, which comes when both run. Run one after the other they would never end.
+	meet := []toolbox.Request{w.request("shell", args{"command": "head -n 1 gate", "timeout": 60}), w.request("shell", args{"command": "head -n 1 gate", "timeout": 60})}
+	over, written := make(chan struct{}), make(chan error, 1)
 	go func() {
-		f, err := os.OpenFile(w.dir+"/gate", os.O_WRONLY, 0)
-		if err == nil {
-			// Both read: whoever comes second needs the other to be there still.
-			w.until("both run", func() bool { return w.readers(2) })
-			_, err = f.WriteString("x\n")
-			f.Close()
+		f, err := os.OpenFile(w.dir+"/gate", os.O_RDWR, 0)
+		if err != nil {
+			written <- err
+			return
 		}
-		open <- err
+		defer f.Close()
+		w.until("both run", func() bool { return w.running("head") == 2 })
+		w.until("both have read", func() bool {
+			if _, err := f.WriteString("x\n"); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-over:
+				return true
+			default:
+				return false
+			}
+		})
+		written <- nil
 	}()
 	results, err := w.box.CallAll(w.ctx, meet)
+	close(over)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.ok(<-open)
-	if got := results[0].Text() + results[1].Text(); got != "x(no output)" && got != "(no output)x" {
+	w.ok(<-written)
+	if got := results[0].Text() + results[1].Text(); got != "xx" {
 		t.Errorf("they met as %q", got)
 	}
 	var reqs []toolbox.Request

@@ -66,10 +66,10 @@ func (j *job) foreground(ctx context.Context, r tool.Runner) (tool.Result, error
 	return run.follow(ctx, r)
 }
 
-// reserve makes a slot for a command that may become a task. What only looks leaves nothing behind and ends soon.
+// reserve makes a slot for a command that may become a task.
 func (j *job) reserve() (host.Command, *task.Slot, error) {
 	c := j.command()
-	if j.Tasks == nil || j.looks && !j.in.Adopt && j.patience() == 0 {
+	if j.Tasks == nil {
 		return c, nil, nil
 	}
 	slot, with, err := j.Tasks.Reserve(j.spec(), c)

@@ -25,18 +25,18 @@ type Shell struct{ Config }
 
 type shellInput struct {
 	Command     string `json:"command" jsonschema:"Command line for bash"`
-	Description string `json:"description,omitempty" jsonschema:"What it is for, in a few words"`
-	Workdir     string `json:"workdir,omitempty" jsonschema:"Folder to run in, default the working folder"`
-	Timeout     int    `json:"timeout,omitempty" jsonschema:"Seconds until it is ended" schema:"min=1"`
+	Description string `json:"description,omitempty" jsonschema:"Its purpose, briefly"`
+	Workdir     string `json:"workdir,omitempty" jsonschema:"Folder, default the working folder"`
+	Timeout     int    `json:"timeout,omitempty" jsonschema:"Seconds" schema:"min=1"`
 }
 
 // taskInput has what only a shell with tasks offers.
 type taskInput struct {
 	shellInput
-	Background bool `json:"background,omitempty" jsonschema:"Return at once and go on as a task, without a time limit unless timeout is given"`
-	Adopt      bool `json:"adopt,omitempty" jsonschema:"At the timeout go on as a task instead of being ended"`
-	Detach     bool `json:"detach,omitempty" jsonschema:"With background: outlive this session"`
-	Terminal   bool `json:"terminal,omitempty" jsonschema:"With background: give it a terminal, for programs that need one"`
+	Background bool `json:"background,omitempty" jsonschema:"Return at once, go on as a task"`
+	Adopt      bool `json:"adopt,omitempty" jsonschema:"At the timeout go on as a task"`
+	Detach     bool `json:"detach,omitempty" jsonschema:"With background: outlive the session"`
+	Terminal   bool `json:"terminal,omitempty" jsonschema:"With background: on a terminal"`
 }
 
 // Tool returns the tool.

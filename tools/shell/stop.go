@@ -15,7 +15,7 @@ var stopText string
 type Stop struct{ Config }
 
 type stopInput struct {
-	ID string `json:"id" jsonschema:"Id of the task"`
+	ID string `json:"id" jsonschema:"Task id"`
 }
 
 // Tool returns the tool.

@@ -14,9 +14,13 @@ import (
 // BenchmarkTrivial runs `true` as a bare fork and exec of bash and through the runner in turns, so that what else the
 // machine does falls on both, and reports the ratio of medians and of tenth percentiles. The requirement is 1.5.
 func BenchmarkTrivial(b *testing.B) {
-	for _, tree := range []Tree{TreeDefault, TreeNamespace, TreeSubreaper, TreeSession} {
+	for _, tree := range []Tree{TreeDefault, TreeNamespace, TreeSubreaper, "group", TreeSession} {
 		b.Run("tree="+string(tree), func(b *testing.B) {
-			r, err := Open(Config{Keeper: Self(), Tree: tree, StateDir: b.TempDir()})
+			cfg := Config{Keeper: Self(), Tree: tree, StateDir: b.TempDir()}
+			if tree == "group" {
+				cfg.Keeper, cfg.Tree = nil, TreeDefault
+			}
+			r, err := Open(cfg)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -431,3 +431,61 @@ func TestKeeperThatIsTheProgram(t *testing.T) {
 		t.Errorf("confinement is %v %q", c, c.Notes)
 	}
 }
+
+// An idle keeper that is killed is replaced by the next start, whether or not its death was noticed before.
+func TestKilledIdleKeeper(t *testing.T) {
+	r := open(t, TreeDefault)
+	if !r.Confinement().OwnerDeath {
+		t.Skip("no keepers here: " + r.Confinement().String())
+	}
+	for i := range 20 {
+		r.keepers.mu.Lock()
+		if len(r.keepers.idle) == 0 {
+			t.Fatal("no keeper is idle")
+		}
+		for _, c := range r.keepers.idle {
+			if err := unix.Kill(c.id.PID, unix.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.keepers.mu.Unlock()
+		p, err := r.Start(t.Context(), host.Command{Script: fmt.Sprint("echo ", i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := p.Wait(t.Context()); err != nil || !e.Success() {
+			t.Fatal(e, err)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A keeper that dies while it starts a command, after the command may have begun, is an error that says so, and nothing
+// stays behind.
+func TestKeeperThatDiesInAStart(t *testing.T) {
+	r := open(t, TreeDefault)
+	if !r.Confinement().OwnerDeath {
+		t.Skip("no keepers here: " + r.Confinement().String())
+	}
+	fifo := filepath.Join(t.TempDir(), "spool.log")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.keepers.mu.Lock()
+	c := r.keepers.idle[0]
+	r.keepers.idle = nil
+	r.keepers.mu.Unlock()
+	if err := unix.Kill(c.id.PID, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s := &spec{Run: newRun(), Spool: raw(strings.TrimSuffix(fifo, ".log"))}
+	begun, err := r.beginUnder(t.Context(), c, &command{runner: r, mine: true}, s)
+	if !begun || err == nil || !strings.HasSuffix(err.Error(), " while it started; it may have begun, and was ended") {
+		t.Errorf("begun %v, %v", begun, err)
+	}
+	if _, err := os.Lstat(fifo); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the spool is left: %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -182,28 +183,61 @@ func (r *Runner) newGroup(run string) (*group, error) {
 	return newGroup(r.base, groupName(r.self, run))
 }
 
-// begin starts a command under a keeper, or without one.
+// begin starts a command under a keeper, or without one. A keeper that dies under the start, while it was idle, say, is
+// replaced, unless the command may have begun.
 func (r *Runner) begin(ctx context.Context, cmd *command, s *spec) error {
 	if r.keepers == nil {
 		return r.beginDirect(cmd, s)
 	}
-	c, err := r.keepers.take(ctx)
-	if err != nil {
-		return err
+	const tries = 3
+	var err error
+	for range tries {
+		var c *client
+		if c, err = r.keepers.take(ctx); err != nil {
+			return err
+		}
+		var begun bool
+		if begun, err = r.beginUnder(ctx, c, cmd, s); begun || !errors.Is(err, errKeeper) {
+			return err
+		}
 	}
+	return err
+}
+
+// beginUnder starts a command under a keeper, and reports whether it has begun, or may have.
+func (r *Runner) beginUnder(ctx context.Context, c *client, cmd *command, s *spec) (begun bool, err error) {
 	started := time.Now()
 	k, in, err := c.start(ctx, s)
-	if err != nil {
-		if _, refused := errors.AsType[syscall.Errno](err); refused {
-			r.keepers.give(c)
-		} else {
-			c.close() // it may have started it: without an owner it ends it
-		}
-		return err
+	if err == nil {
+		k.pool = r.keepers
+		h := r.handleOf(s, k.leader, started)
+		h.Keeper, h.Group = &host.Identity{PID: c.id.PID, Start: c.id.Start}, k.group
+		cmd.adopt(k, h, in, s.Terminal != nil)
+		return true, nil
 	}
-	k.pool = r.keepers
-	h := r.handleOf(s, k.leader, started)
-	h.Keeper, h.Group = &host.Identity{PID: c.id.PID, Start: c.id.Start}, k.group
-	cmd.adopt(k, h, in, s.Terminal != nil)
-	return nil
+	died := errors.Is(err, errKeeper)
+	if _, refused := errors.AsType[syscall.Errno](err); refused && !died {
+		r.keepers.give(c)
+		return false, err
+	}
+	c.close() // it may have started the command: without an owner it ends it
+	if !died {
+		return true, err
+	}
+	select {
+	case <-c.dead:
+	case <-ctx.Done():
+		return true, ctx.Err()
+	}
+	if _, serr := os.Lstat(headFile(string(s.Spool))); errors.Is(serr, os.ErrNotExist) { // what a keeper makes first
+		return false, err
+	}
+	t := tree{run: s.Run, group: groupAt(c.group)}
+	t.endRemains(ctx)
+	t.group.remove()
+	if cmd.mine {
+		removeSpool(string(s.Spool), s.quota())
+		removeSpool(errorsSpool(string(s.Spool)), s.quota())
+	}
+	return true, fmt.Errorf("%w while it started; it may have begun, and was ended", err)
 }

@@ -103,6 +103,9 @@ func (s *spool) turn(at int64) {
 	s.file = f
 }
 
+// shortMode is that of a file which ends before its turn does. It tells readers that there may be other files behind it.
+const shortMode = 0o400
+
 // put appends to the open file. A short write ends the use of that file: later bytes would stand at wrong offsets.
 func (s *spool) put(p []byte) {
 	if s.file == nil {
@@ -110,6 +113,7 @@ func (s *spool) put(p []byte) {
 	}
 	if _, err := s.file.Write(p); err != nil {
 		s.note(err)
+		s.note(os.Chmod(s.file.Name(), shortMode))
 		s.note(s.file.Close())
 		s.file = nil
 	}
@@ -145,15 +149,15 @@ type piece struct {
 	size  int64
 }
 
-// pieces lists the files of a spool in the order of their offsets. It reads the directory only when there is more than
-// one file.
+// pieces lists the files of a spool in the order of their offsets. It reads the directory only when there may be more
+// than one file.
 func pieces(prefix string, quota int64) ([]piece, error) {
 	fi, err := os.Stat(headFile(prefix))
 	if err != nil {
 		return nil, err
 	}
 	list := []piece{{path: headFile(prefix), size: fi.Size()}}
-	if fi.Size() < layoutOf(quota).head {
+	if fi.Size() < layoutOf(quota).head && fi.Mode().Perm() != shortMode {
 		return list, nil
 	}
 	dir, base := filepath.Split(prefix)

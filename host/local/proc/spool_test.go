@@ -117,6 +117,32 @@ func TestSpoolOnADiskThatRefuses(t *testing.T) {
 	}
 }
 
+// A file that takes no more is left where it is, and the next one is used: what stands in a file stands at its offset.
+func TestSpoolAfterAShortWrite(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "x")
+	s, err := newSpool(prefix, minQuota)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Write([]byte("kept"))
+	s.file.Close() // as a full disk: writing fails from here on
+	s.Write([]byte(" lost"))
+	s.Write([]byte(" lost too"))
+	total, werr := s.written()
+	if total != 18 || !errors.Is(werr, os.ErrClosed) {
+		t.Errorf("%d bytes, %v", total, werr)
+	}
+	s.Write(bytes.Repeat([]byte("x"), int(s.head-total)+3))
+	s.close()
+	o := &output{prefix: prefix, quota: minQuota, done: over(), final: func() int64 { return s.total }}
+	defer o.close()
+	var text strings.Builder
+	gone, err := host.CopyOutput(&text, o, 0)
+	if want := fmt.Sprintf("kept\n…(%d bytes no longer kept)…\nxxx", s.head-4); err != nil || gone != s.head-4 || text.String() != want {
+		t.Errorf("%d bytes gone, %q, %v; want %q", gone, text.String(), err, want)
+	}
+}
+
 // A segment whose turn is over while it is read is read to its end; then the reader goes on behind the gap.
 func TestSpoolTurnsUnderItsReader(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "x")

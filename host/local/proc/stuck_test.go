@@ -98,3 +98,12 @@ func TestH1_WhatCannotBeEndedIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// A leader that somebody else in this process waited for has ended in a way that nobody knows, and nobody waits for ever.
+func TestLeaderThatSomebodyElseWaitedFor(t *testing.T) {
+	j := &job{exits: make(chan leaderExit, 1), tree: tree{leader: deadProcess(t)}}
+	j.reap(false)
+	if x := <-j.exits; !x.lost {
+		t.Errorf("its end is %+v", x)
+	}
+}
