@@ -88,6 +88,22 @@ func (c Counts) MarshalJSON() ([]byte, error) {
 	}{c[Err], c[Warn], c[Note], c[Hint]})
 }
 
+// unique drops what a second engine says of the same place in the same words. The list is sorted.
+func unique(list []Diagnostic) []Diagnostic {
+	out := list[:0]
+	for i := range list {
+		d := &list[i]
+		said := false
+		for k := len(out) - 1; k >= 0 && d.Range.Start.Line > 0 && out[k].File == d.File && out[k].Range.Start == d.Range.Start; k-- {
+			said = said || out[k].Message == d.Message && out[k].Severity == d.Severity && (out[k].Source != d.Source || out[k].Code == d.Code)
+		}
+		if !said {
+			out = append(out, *d)
+		}
+	}
+	return out
+}
+
 // sortDiagnostics orders by file, place, severity and text, so that results do not depend on who was ready first.
 func sortDiagnostics(list []Diagnostic) {
 	slices.SortStableFunc(list, func(a, b Diagnostic) int {

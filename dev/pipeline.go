@@ -18,7 +18,7 @@ import (
 const (
 	DefaultMaxFiles          = 20_000
 	DefaultMaxFileSize int64 = 16 << 20 // bytes
-	DefaultTimeout           = time.Minute
+	DefaultTimeout           = 4 * time.Minute
 	DefaultResults     int64 = 64 << 20 // bytes
 )
 
@@ -81,13 +81,16 @@ func New(cfg Config) (*Pipeline, error) {
 		return nil, errors.New("dev: no host")
 	}
 	seen := map[string]bool{}
-	for _, e := range cfg.Engines {
+	engines := make([]Engine, len(cfg.Engines))
+	for i, e := range cfg.Engines {
+		engines[i] = described{e, e.Info()}
 		name := e.Info().Name
 		if name == "" || seen[name] {
 			return nil, fmt.Errorf("dev: two engines are named %q; names are unique", name)
 		}
 		seen[name] = true
 	}
+	cfg.Engines = engines
 	if cfg.Root == "" {
 		roots := cfg.Host.Info().Roots
 		if len(roots) == 0 {
@@ -109,6 +112,14 @@ func New(cfg Config) (*Pipeline, error) {
 	}
 	return &Pipeline{cfg: cfg, root: root, search: search.New(search.HostFS(cfg.Host), cfg.Search), results: newResults(cfg.Results)}, nil
 }
+
+// described is an engine that was asked once what it is: the question comes with every file.
+type described struct {
+	Engine
+	info Info
+}
+
+func (d described) Info() Info { return d.info }
 
 func orDefault[T int | int64 | time.Duration](v, d T) T {
 	if v == 0 {

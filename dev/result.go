@@ -105,6 +105,7 @@ func (c *Changes) add(f change.FileChange) {
 // finish counts and summarises.
 func (r *Result) finish() {
 	sortDiagnostics(r.Diagnostics)
+	r.Diagnostics = unique(r.Diagnostics)
 	r.Counts = count(r.Diagnostics)
 	if r.Diagnostics == nil {
 		r.Diagnostics = []Diagnostic{}

@@ -52,9 +52,9 @@ func (w *workspace) work(ctx context.Context, step string, eng Engine, c Capabil
 		fresh.Files = append(fresh.Files, f)
 		fresh.Config = append(fresh.Config, config...)
 	}
-	if len(fresh.Files) > 0 {
+	for part := range slices.Chunk(fresh.Files, batchSize) {
 		one := job
-		one.Files, one.Config = fresh.Files, uniqueFiles(fresh.Config)
+		one.Files, one.Config = part, uniqueFiles(fresh.Config)
 		jobs = append(jobs, one)
 	}
 	reports, err := w.p.each(ctx, step, eng, jobs)
@@ -73,6 +73,9 @@ func (w *workspace) work(ctx context.Context, step string, eng Engine, c Capabil
 	}
 	return out, nil
 }
+
+// batchSize is how many files a job of an engine that wants many has at most: command lines have an end.
+const batchSize = 1000
 
 // each runs jobs, several at a time where there are several, and returns their reports in order. The first failure ends
 // the others.

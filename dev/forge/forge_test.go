@@ -93,6 +93,7 @@ func TestD3_Granular(t *testing.T) {
 			t.Errorf("%s: %+v", name, res.Meta.Transaction)
 		}
 	}
+	w.put("a.go", "package c\n")
 	if res := w.ok("lint", `{"fix":true}`); len(res.Meta.Transaction) > 0 {
 		t.Error("nothing to repair, and something was written")
 	}

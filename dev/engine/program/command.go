@@ -27,7 +27,7 @@ type Command struct {
 
 	Runner   Runner
 	Workshop Workshop
-	// Limit of time of one run; default a minute. The pipeline's own limit holds too.
+	// Limit of time of one run; default DefaultLimit. The pipeline's own limit holds too.
 	Limit time.Duration
 }
 
@@ -54,7 +54,7 @@ type Action struct {
 type Finder func(end End, source string) (found []dev.Diagnostic, understood bool)
 
 // DefaultLimit of one run of a Command.
-const DefaultLimit = time.Minute
+const DefaultLimit = 3 * time.Minute
 
 const filesMark = "{files}"
 

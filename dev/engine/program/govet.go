@@ -158,6 +158,9 @@ func vetFindings(end End, c dev.Capability) (found []dev.Diagnostic, ok bool) {
 	seen := map[string]bool{}
 	for _, d := range compile { // a package and its tests say the same
 		d.Code = "compile"
+		if syntax, ok := strings.CutPrefix(d.Message, "syntax error: "); ok { // as other engines say it
+			d.Code, d.Message = "syntax", syntax
+		}
 		if k := d.String(); !seen[k] && !strings.HasPrefix(d.Message, "too many errors") {
 			seen[k] = true
 			found = append(found, d)
