@@ -3,6 +3,7 @@ package tackle
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,9 +38,12 @@ var inCode = []string{"format", "lint", "check"}
 func (b *Box) newDev(ctx context.Context, h host.Host) ([]Tool, error) {
 	m := &b.merged.Config
 	room := &devRoom{onEdit: m.Dev.FormatOnEdit}
-	engines, detected := b.findEngines(ctx, h)
+	engines, detected, err := b.findEngines(ctx, h)
+	if err != nil {
+		return nil, err
+	}
 	room.detected = detected
-	engines, err := choose(engines, m.Dev.Engines, detected)
+	engines, err = choose(engines, m.Dev.Engines, detected)
 	if err != nil {
 		return nil, err
 	}
@@ -48,24 +52,40 @@ func (b *Box) newDev(ctx context.Context, h host.Host) ([]Tool, error) {
 		return nil, err
 	}
 	b.dev = room
-	tools, err := forge.Tools(room.pipeline, forge.Options{})
+	granular, err := forge.Tools(room.pipeline, forge.Options{})
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Tool, 0, len(tools))
-	for _, t := range tools {
-		modes := []string{DevMode}
+	surface := forge.Surface(m.Dev.Surface)
+	var out []Tool
+	for _, t := range granular {
+		var modes []string
 		if slices.Contains(inCode, t.Definition().Name) {
-			modes = []string{DefaultMode, DevMode}
+			modes = append(modes, DefaultMode)
 		}
-		out = append(out, Tool{Tool: t, Modes: modes})
+		if surface == forge.Granular || surface == "" {
+			modes = append(modes, DevMode)
+		}
+		if modes != nil { // without modes it would be a system tool
+			out = append(out, Tool{Tool: t, Modes: modes})
+		}
+	}
+	if surface == forge.Granular || surface == "" {
+		return out, nil
+	}
+	other, err := forge.Tools(room.pipeline, forge.Options{Surface: surface})
+	if err != nil {
+		return nil, fmt.Errorf("dev.surface: %w", err)
+	}
+	for _, t := range other {
+		out = append(out, Tool{Tool: t, Modes: []string{DevMode}})
 	}
 	return out, nil
 }
 
 // findEngines returns the engines that are available here, and what was looked for. It starts no program. Programs come
 // first: where a project brings its own formatter, it is meant.
-func (b *Box) findEngines(ctx context.Context, h host.Host) (engines []dev.Engine, detected []dev.Detection) {
+func (b *Box) findEngines(ctx context.Context, h host.Host) (engines []dev.Engine, detected []dev.Detection, err error) {
 	runs := b.commands.runner != nil
 	place := program.Place{Host: h, Root: b.cfg.Roots[0], Path: filepath.SplitList(os.Getenv("PATH"))}
 	var runner program.Runner
@@ -75,7 +95,12 @@ func (b *Box) findEngines(ctx context.Context, h host.Host) (engines []dev.Engin
 	workshop := func(context.Context) (program.Folder, error) {
 		return scratch.New(filepath.Join(b.cfg.StateDir, "work"))
 	}
-	programs, found := place.Engines(ctx, runner, workshop)
+	programs, found, err := b.customEngines(ctx, place, runner, workshop)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, more := place.Engines(ctx, runner, workshop)
+	programs, found = append(programs, known...), append(found, more...)
 	if !runs {
 		programs = nil
 		for i := range found {
@@ -88,7 +113,24 @@ func (b *Box) findEngines(ctx context.Context, h host.Host) (engines []dev.Engin
 		engines = append(engines, e)
 		detected = append(detected, dev.Detection{Name: info.Name, Version: info.Version})
 	}
-	return engines, append(detected, found...)
+	return engines, append(detected, found...), nil
+}
+
+// customEngines makes engines of the programs that the configuration names. They are preferred to all others.
+func (b *Box) customEngines(ctx context.Context, place program.Place, r program.Runner, w program.Workshop) (engines []dev.Engine, found []dev.Detection, err error) {
+	commands := b.merged.Config.Dev.Commands
+	for _, name := range slices.Sorted(maps.Keys(commands)) {
+		c := commands[name]
+		e, d, err := place.Custom(ctx, name, program.Custom{Files: c.Files, Inputs: c.Inputs, Config: c.Config, Links: c.Links,
+			Format: c.Format, Lint: c.Lint, Fix: c.Fix, Check: c.Check, Find: c.Find, Exits: c.Exits}, r, w)
+		if err != nil {
+			return nil, nil, fmt.Errorf("dev.commands.%s: %w", name, err)
+		}
+		if found = append(found, d); e != nil {
+			engines = append(engines, e)
+		}
+	}
+	return engines, found, nil
 }
 
 // choose keeps the engines that a configuration names, in its order. One that is known but not here is left out: doctor
