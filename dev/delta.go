@@ -23,6 +23,8 @@ func (w *workspace) compare(ctx context.Context, entries []*entry, now []Diagnos
 	}
 	c := &Comparison{Baseline: name, Resolved: []Diagnostic{}}
 	fresh, gone, same := difference(old, now, w.lineMaps(before))
+	hidden := func(d Diagnostic) bool { return !w.mayTell(d.File) }
+	fresh, gone = slices.DeleteFunc(fresh, hidden), slices.DeleteFunc(gone, hidden)
 	for _, d := range fresh {
 		w.result.note(w.shown(d))
 	}
@@ -33,6 +35,16 @@ func (w *workspace) compare(ctx context.Context, entries []*entry, now []Diagnos
 	c.Introduced, c.Unchanged = len(fresh), same
 	w.result.Compared = c
 	return nil
+}
+
+// mayTell reports whether what was found in a file may be told: a message quotes what is there. What the plan acquired was
+// asked for; of the rest only what a selector could have come to.
+func (w *workspace) mayTell(file string) bool {
+	real := filepath.Join(w.p.root.Real, filepath.FromSlash(file))
+	if _, acquired := w.files[real]; acquired || file == "" || w.call.Visible == nil {
+		return true
+	}
+	return w.call.Visible(at(w.p.root, file))
 }
 
 // baseline returns what the files were that differ by now, by their path relative to the root.
@@ -73,6 +85,9 @@ func (w *workspace) checkBefore(ctx context.Context, entries []*entry, before ma
 	}
 	overlay := make([]File, 0, len(before))
 	for file, s := range before {
+		if e, ok := w.files[filepath.Join(w.p.root.Real, filepath.FromSlash(file))]; ok && e.loaded && e.base.Equal(s) {
+			continue // what is on the disk
+		}
 		f := File{Path: file}
 		if s.Type == change.File {
 			if f.Content, _ = s.Blob.Bytes(); f.Content == nil {

@@ -401,3 +401,37 @@ func TestBadArguments(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What is found in files that the caller may not see is not told, in whatever way.
+func TestHiddenFilesAreNotTold(t *testing.T) {
+	eng := &script{can: []dev.Capability{dev.CanCheck}, inputs: []string{"*.x"}, batch: true, run: func(_ context.Context, job *dev.Job) (*dev.Report, error) {
+		r := &dev.Report{}
+		if len(job.Overlay) == 0 {
+			return r, nil
+		}
+		for _, f := range []string{"a.x", "secret/key.x", "b.x"} {
+			r.Diagnostics = append(r.Diagnostics, dev.Diagnostic{File: f, Severity: dev.Err, Source: "script", Message: "in " + f + " stands canary"})
+		}
+		return r, nil
+	}}
+	w := newWorld(t, map[string]string{"a.x": "a\n", "b.x": "b\n", "secret/key.x": "canary\n"}, eng)
+	call := dev.Call{Visible: func(p host.Path) bool { return !strings.Contains(p.Real, "secret") }}
+	plan, err := w.p.Acquire("a.x").Edit("a.x", dev.Block{Old: "a", New: "c"}).Check(dev.Check{Delta: true}).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, delta := range []bool{true, false} {
+		if !delta {
+			plan.Ops[1].Args = nil
+		}
+		res, err := w.p.RunCall(t.Context(), plan, call)
+		if w.ok(res, err); delta && res.Compared.Introduced != 2 {
+			t.Errorf("%+v", res.Compared)
+		}
+		for _, d := range res.Diagnostics {
+			if strings.Contains(d.String(), "secret") {
+				t.Errorf("told: %s", d)
+			}
+		}
+	}
+}

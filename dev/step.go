@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -50,9 +51,12 @@ type Step struct {
 
 // Steps returns every step of a plan, in the order in which they are listed. Acquiring is not among them: it is how a
 // plan begins.
-func Steps() []Step {
+func Steps() []Step { return slices.Clone(allSteps()) }
+
+// allSteps makes the steps once, when they are first asked for: their schemas are made by reflection.
+var allSteps = sync.OnceValue(func() []Step {
 	return []Step{readLinesStep(), editStep(), applyPatchStep(), formatStep(), lintStep(), checkStep(), writeStep()}
-}
+})
 
 // AcquireName is the name under which the gate is asked about the files that a plan loads.
 const AcquireName = "acquire"
@@ -65,17 +69,18 @@ type acquireArgs struct {
 	Paths []string `json:"paths,omitempty"`
 }
 
-var stepTable = func() map[string]Step {
-	m := map[string]Step{}
-	for _, s := range Steps() {
-		m[s.Name] = s
+// stepNamed finds a step.
+func stepNamed(name string) (Step, bool) {
+	i := slices.IndexFunc(allSteps(), func(s Step) bool { return s.Name == name })
+	if i < 0 {
+		return Step{}, false
 	}
-	return m
-}()
+	return allSteps()[i], true
+}
 
 // lookup finds a step that this pipeline can do with the given arguments.
 func (p *Pipeline) lookup(op Op) (Step, error) {
-	s, ok := stepTable[op.Step]
+	s, ok := stepNamed(op.Step)
 	if !ok {
 		return s, &Error{Code: Invalid, Step: op.Step, Message: fmt.Sprintf("there is no step %q", op.Step), Hint: "Steps here: " + strings.Join(p.Available(), ", ") + "."}
 	}
@@ -88,7 +93,7 @@ func (p *Pipeline) lookup(op Op) (Step, error) {
 // Available names the steps that this pipeline can do, with their default arguments.
 func (p *Pipeline) Available() []string {
 	var out []string
-	for _, s := range Steps() {
+	for _, s := range allSteps() {
 		if p.Has(s.Requires(json.RawMessage("{}"))) {
 			out = append(out, s.Name)
 		}
