@@ -207,13 +207,18 @@ func (p *place) write(path, content string) string {
 // asked starts a call that waits for a person, and returns its ask and where its result comes.
 func (p *place) asked(name string, args map[string]any) (*ask.Request, <-chan tool.Result) {
 	p.t.Helper()
+	return p.askedBy(tackle.NewRequest(name, args))
+}
+
+func (p *place) askedBy(req tackle.Request) (*ask.Request, <-chan tool.Result) {
+	p.t.Helper()
 	watch := p.box.Asks().Subscribe(ask.Audience{Watches: true})
 	defer watch.Close()
 	before := len(p.box.Asks().Open())
 	done := make(chan tool.Result, 1)
 	box := p.box
 	go func() {
-		res, err := box.Call(context.WithoutCancel(p.t.Context()), tackle.NewRequest(name, args))
+		res, err := box.Call(context.WithoutCancel(p.t.Context()), req)
 		if err != nil {
 			p.t.Error(err)
 		}

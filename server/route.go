@@ -153,6 +153,7 @@ func (s *Server) fail(w *statusWriter, r *http.Request, rt *route, err error) {
 	if w.status != 0 || r.Context().Err() != nil {
 		return
 	}
+	err = core.Mistake(err)
 	var refused *core.Error
 	var large *http.MaxBytesError
 	var other *unsupported

@@ -103,6 +103,16 @@ var trees = []scenario{
 		b.ends(e, "exit status 0; "+survivor(e, ""))
 		b.close(p)
 	}},
+	{name: "survivors are named", proves: "H1", run: func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: "sleep 300 & a=$!; setsid sleep 300 & echo $a $!; exit 3", Limits: limit(-1)})
+		e := b.wait(p)
+		var pids [2]int
+		if _, err := fmt.Sscan(b.text(p.Output()), &pids[0], &pids[1]); err != nil || len(e.Survivors) != 2 {
+			t.Fatalf("exit is %+v, %v", e, err)
+		}
+		b.ends(e, fmt.Sprintf("exit status 3; processes %d (%s), %d (%s) live on with the output open", pids[0], e.Survivors[0].Name, pids[1], e.Survivors[1].Name))
+		b.close(p)
+	}},
 	{name: "a child that ends soon after is waited for", proves: "H1", run: func(t *testing.T, b *bed) {
 		out, e := b.run(host.Command{Script: "(sleep 0.05; echo late) & echo soon", Limits: host.Limits{Drain: patience}})
 		b.is("output", out, "soon\nlate\n")

@@ -153,7 +153,7 @@ func (d *dialog) run() (choice, error) {
 		case 'n', 'N':
 			return choice{}, nil
 		case 'v':
-			if err := d.page(); err != nil {
+			if err := d.page(d.style.whole(d.req)); err != nil {
 				return choice{}, err
 			}
 			d.draw()
@@ -249,13 +249,13 @@ func (d *dialog) line(question string) (text string, ok bool, err error) {
 	}
 }
 
-// page shows everything, a screen at a time.
-func (d *dialog) page() error {
+// page shows a text, a screen at a time.
+func (d *dialog) page(text string) error {
 	_, height := d.p.Device.Size()
 	if height < 5 {
 		height = 24
 	}
-	lines := strings.SplitAfter(d.style.whole(d.req), "\n")
+	lines := strings.SplitAfter(text, "\n")
 	for i := 0; i < len(lines); {
 		end := min(i+height-2, len(lines))
 		io.WriteString(d.out, strings.Join(lines[i:end], ""))

@@ -341,6 +341,30 @@ func TestP8_LongPayload(t *testing.T) {
 	}
 }
 
+// P8, P9: a single edit that does not fit is cut, said so, and can be opened whole before it is answered.
+func TestP9_LongHunk(t *testing.T) {
+	s := newScreen(t)
+	r := request()
+	r.View.Hunks[0].Text = "-a\n" + strings.Repeat("+x\n", 200) + "+" + strings.Repeat("y", 900) + "CANARY" + strings.Repeat("z", 900) + "\n"
+	done := s.start(t.Context(), &Prompt{}, r)
+	s.wait("help")
+	s.type_("e")
+	s.wait("Not everything is shown; v shows the whole.")
+	s.wait("Esc")
+	s.type_("v")
+	for range 7 {
+		s.wait("space: more")
+		s.type_(" ")
+	}
+	s.wait("CANARY")
+	s.wait("edit 1 of 3")
+	s.wait("Esc")
+	s.type_("d")
+	if a := <-done; a.err != nil || a.a.Allow {
+		t.Errorf("%+v", a)
+	}
+}
+
 // A guard's ask has no pattern, and says so; colour is for terminals that have it.
 func TestRender(t *testing.T) {
 	r := request()

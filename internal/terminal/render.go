@@ -213,20 +213,32 @@ func (s style) help(r *ask.Request, plain bool) string {
 	return b.String()
 }
 
-// hunk draws one piece of a call.
+// hunk draws one piece of a call; lines of 0 cut nothing.
 func (s style) hunk(h ask.Hunk, of, columns, lines int) string {
 	var b strings.Builder
-	title, _ := show.Cut(h.Title, max(columns, 40))
-	fmt.Fprintf(&b, "\n  %s %s\n", s.bold(fmt.Sprintf("edit %d of %d", h.Number, of)), title)
-	text := h.Text
+	title, text, cut := h.Title, h.Text, false
 	if lines > 0 {
-		text, _ = show.Lines(text, max(lines-4, 8))
+		var missing int
+		title, _ = show.Cut(title, max(columns, 40))
+		text, missing = show.Lines(text, max(lines-4, 8))
+		cut = missing > 0
 	}
+	fmt.Fprintf(&b, "\n  %s %s\n", s.bold(fmt.Sprintf("edit %d of %d", h.Number, of)), title)
 	for l := range strings.Lines(text) {
-		l, _ = show.Cut(strings.TrimSuffix(l, "\n"), 3*max(columns, 40))
+		l = strings.TrimSuffix(l, "\n")
+		if lines > 0 {
+			short, did := show.Cut(l, 3*max(columns, 40))
+			l, cut = short, cut || did
+		}
 		b.WriteString("  " + s.diffLine(l) + "\n")
 	}
-	parts := []string{s.bold("y") + " yes", s.bold("n") + " no", s.bold("w") + " no, with words", s.bold("a") + " this and all after", s.bold("d") + " none of the rest", s.bold("b") + " back", s.bold("Esc") + " leave"}
+	if lines <= 0 {
+		return b.String()
+	}
+	if cut {
+		b.WriteString(s.yellow("  Not everything is shown; v shows the whole.") + "\n")
+	}
+	parts := []string{s.bold("y") + " yes", s.bold("n") + " no", s.bold("w") + " no, with words", s.bold("a") + " this and all after", s.bold("d") + " none of the rest", s.bold("b") + " back", s.bold("v") + " view all", s.bold("Esc") + " leave"}
 	b.WriteString("  " + strings.Join(parts, s.dim(" · ")) + "\n")
 	return b.String()
 }

@@ -12,6 +12,14 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 )
 
+// linked is an edit of a path that is a link to another.
+func linked(from, to string) *tool.Intent {
+	in := intent("edit", tool.Write, to)
+	in.Targets[0].Path.Given, in.Targets[0].Path.Abs, in.Targets[0].Path.Link = from, path(from).Abs, true
+	in.Seal()
+	return in
+}
+
 // P8: the answer proposes the narrowest useful pattern, and none where a pattern would be too much.
 func TestP8_Proposals(t *testing.T) {
 	tests := []struct {
@@ -35,6 +43,7 @@ func TestP8_Proposals(t *testing.T) {
 		{"the home directory", intent("read_file", tool.Read, "/home/u/notes.txt"), nil},
 		{"listing elsewhere", intent("list_dir", tool.Read, "/home/u/other"), []string{"/home/u/other/**"}},
 		{"listing the home directory", intent("list_dir", tool.Read, "/home"), nil},
+		{"what a link leads to", linked("src/l.go", "src/real/x.go"), nil},
 		{"POL-009 an interpreter", on(tool.CommandTarget, tool.Execute, "shell", "python x.py"), nil},
 		{"an address", on(tool.URLTarget, tool.Network, "fetch_url", "https://Example.com/a?b=c"), []string{"https://example.com"}},
 		{"an address with a port", on(tool.URLTarget, tool.Network, "fetch_url", "http://example.com:8080/a"), []string{"http://example.com:8080"}},

@@ -325,6 +325,15 @@ func TestP6_OutsideParts(t *testing.T) {
 		"common":  func(w *world, other string) { w.plain("init", "-q", "."); w.put(".git/commondir", other+"/.git\n") },
 		"objects": func(w *world, other string) { w.plain("init", "-q", "."); relink(w, "objects", other) },
 		"refs":    func(w *world, other string) { w.plain("init", "-q", "."); relink(w, "refs", other) },
+		"packed refs": func(w *world, other string) {
+			w.plain("init", "-q", ".")
+			must(w.t, os.Symlink(filepath.Join(other, "f"), filepath.Join(w.dir, ".git", "packed-refs")))
+		},
+		"a file of the workspace": func(w *world, _ string) {
+			w.plain("init", "-q", ".")
+			w.put(".env", "hush\n")
+			must(w.t, os.Symlink("../.env", filepath.Join(w.dir, ".git", "shallow")))
+		},
 		"alternates": func(w *world, other string) {
 			w.plain("init", "-q", ".")
 			w.put(".git/objects/info/alternates", other+"/.git/objects\n")
@@ -418,4 +427,33 @@ func TestSettingsAreWritten(t *testing.T) {
 			t.Errorf("%q is read back as %q", e, got)
 		}
 	}
+}
+
+// FS-022, FS-023, FS-024: there is no op that makes a repository or stores files in one, and another repository than those of
+// the workspace is looked at only when a person says so.
+func TestFS024_OtherRepository(t *testing.T) {
+	w := newWorld(t, option{})
+	w.repository()
+	other := w.mkdir("other")
+	w.in(other, "init", "-q", "-b", "main", ".")
+	must(t, os.WriteFile(filepath.Join(other, "f"), []byte("hush\n"), 0o644))
+	w.in(other, "add", ".")
+	w.in(other, "commit", "-q", "-m", "hush")
+	for _, path := range []string{other, filepath.Join(other, "f"), "../other", "../other/gone"} {
+		for _, a := range []args{{"op": "log"}, {"op": "status"}, {"op": "diff"}, {"op": "show"}, {"op": "blame"}} {
+			a["path"] = path
+			if res := w.call(a); res.Denied == nil || strings.Contains(res.Text(), "hush") {
+				t.Errorf("git %v: %s", a, res.Text())
+			}
+		}
+	}
+	before := w.digest(w.top)
+	for _, op := range []string{"init", "add", "commit", "checkout", "config", "clone", "fetch", "gc", "-c", "status;"} {
+		w.fails(args{"op": op, "path": "../../secret"}, tool.InvalidParameter)
+	}
+	if after := w.digest(w.top); after != before {
+		t.Error("something was changed")
+	}
+	w.asks = &person{}
+	w.holds(w.ok(args{"op": "log", "path": other}), "hush")
 }

@@ -149,6 +149,15 @@ func (r *repo) stores(ctx context.Context) error {
 			r.alternates(ctx, p.Real, 0)
 		}
 	}
+	// git quotes a line that it does not understand: a link among its own files would have it tell what is in another one.
+	for dir, names := range map[string][]string{r.dir: {"HEAD", "index", "commondir"}, r.common: {"packed-refs", "shallow", "logs", "worktrees", "reftable",
+		"info", "info/grafts", "info/attributes", "info/exclude", "objects/info", "objects/info/alternates"}} {
+		for _, name := range names {
+			if p, err := r.call.Host.Resolve(ctx, dir, name); err == nil {
+				r.add(p)
+			}
+		}
+	}
 	return nil
 }
 

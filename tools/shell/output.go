@@ -102,7 +102,7 @@ func (t Output) wait(ctx context.Context, call *tool.Call, in *outputInput, filt
 func (t Output) result(ctx context.Context, f *fresh, filtered bool) tool.Result {
 	info, how := t.standing(ctx, f.info.ID)
 	if filtered {
-		how = fmt.Sprintf("%s; %d of %s match", how, f.matched, count(f.lines, "new line", "new lines"))
+		how = fmt.Sprintf("%s; %d of %d new lines match", how, f.matched, f.lines)
 	} else if f.text == "" {
 		f.text = "(no new output)"
 	}
@@ -119,7 +119,11 @@ func (t Output) again(ctx context.Context, call *tool.Call, id string, at int64)
 	var f fresh
 	f.info = chunk.Info
 	broken := 0
-	if f.text, broken = readable(string(chunk.Data)); broken < 0 {
+	data := chunk.Data
+	if chunk.Terminal {
+		data = plain(data)
+	}
+	if f.text, broken = readable(string(data)); broken < 0 {
 		f.text = "(binary output)"
 	}
 	f.text = strings.TrimSuffix(f.text, "\n")

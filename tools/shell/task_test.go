@@ -120,7 +120,7 @@ func TestH2_Filter(t *testing.T) {
 	go func() { got <- w.text("task_output", args{"id": id, "pattern": "error", "timeout": 60}) }()
 	w.until("it began a line", func() bool { i, err := w.tasks.Get(id); return err == nil && i.Output >= 3901 })
 	w.ok(writeFifo(w.dir+"/go", "\n"))
-	w.is("a line", <-got, "error: one\n[Task TASK: running for TIME; 1 of 1 new line match]")
+	w.is("a line", <-got, "error: one\n[Task TASK: running for TIME; 1 of 1 new lines match]")
 	w.is("a bad pattern", w.text("task_output", args{"id": id, "pattern": "("}), "TOOL ERROR: INVALID_PARAMETER\npattern cannot be read: error parsing regexp: missing closing ): `(`.\n"+
 		"PARAMETER: pattern\nEXPECTED: a regular expression (RE2)")
 	w.ok(writeFifo(w.dir+"/go", "\n"))
@@ -151,6 +151,13 @@ func TestH2_Terminal(t *testing.T) {
 	w := newWorld(t, option{})
 	if !w.runner.Confinement().Terminal {
 		t.Skip("this runner has no terminals")
+	}
+	for in, want := range map[string]string{
+		"a\x1b[1;31mb\x1b[0mc\r\n": "abc\n", "\x1b]0;title\x07x\x1b[2J\x1b[H": "x", "\x1b(By\x1b=": "y", "50%\r100%\r\n": "50%\r100%\n", "漢\x1b[K": "漢",
+	} {
+		if got := string(plain([]byte(in))); got != want {
+			t.Errorf("%q is plain %q, want %q", in, got, want)
+		}
 	}
 	res := w.call("shell", args{"command": hold + "test -t 0 && test -t 1 && echo yes; read x </dev/tty; echo \"<$x>\"; exec sleep 300", "background": true, "terminal": true})
 	id := w.task(res.Text())

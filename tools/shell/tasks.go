@@ -117,10 +117,14 @@ func (c Config) newOutput(ctx context.Context, call *tool.Call, id string, filte
 		}
 		skipped += chunk.Skipped
 		f.info, f.next, f.done = chunk.Info, chunk.Next, chunk.Done && !chunk.More
+		data := chunk.Data
+		if chunk.Terminal {
+			data = plain(data)
+		}
 		if filter == nil {
-			cut.Write(chunk.Data)
+			cut.Write(data)
 		} else {
-			f.filter(&cut, filter, chunk.Data)
+			f.filter(&cut, filter, data)
 		}
 		more = chunk.More && len(chunk.Data) > 0 && !reading.Last
 	}
@@ -144,6 +148,12 @@ func (c Config) newOutput(ctx context.Context, call *tool.Call, id string, filte
 	}
 	return f, nil
 }
+
+// sequences are what programs write to move the cursor and to change colours and titles (ECMA-48): noise to a model.
+var sequences = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[ -/]*[0-~])|\r+(\n)`)
+
+// plain returns what was written to a terminal as lines of text.
+func plain(data []byte) []byte { return sequences.ReplaceAll(data, []byte("$3")) }
 
 // filter keeps the lines that match.
 func (f *fresh) filter(to *clip.Cutter, filter *regexp.Regexp, data []byte) {

@@ -57,7 +57,7 @@ func IsMedia(mime string) bool {
 func (c *Core) Artifacts(ctx context.Context, q ArtifactQuery) (Artifacts, error) {
 	all, err := c.box.ArtifactStore().List(ctx, q.Session)
 	if err != nil {
-		return Artifacts{}, mistake(err)
+		return Artifacts{}, Mistake(err)
 	}
 	out := Artifacts{Artifacts: []Artifact{}}
 	for i := range all {
@@ -76,7 +76,7 @@ func (c *Core) Artifacts(ctx context.Context, q ArtifactQuery) (Artifacts, error
 func (c *Core) Artifact(ctx context.Context, id string) (Artifact, error) {
 	a, err := c.box.ArtifactStore().Get(ctx, id)
 	if err != nil {
-		return Artifact{}, mistake(err)
+		return Artifact{}, Mistake(err)
 	}
 	return artifactOf(&a), nil
 }
@@ -85,7 +85,7 @@ func (c *Core) Artifact(ctx context.Context, id string) (Artifact, error) {
 func (c *Core) OpenArtifact(ctx context.Context, id string) (*artifact.Reader, error) {
 	r, err := c.box.ArtifactStore().Open(ctx, id)
 	if err != nil {
-		return nil, mistake(err)
+		return nil, Mistake(err)
 	}
 	return r, nil
 }

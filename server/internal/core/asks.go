@@ -49,7 +49,7 @@ func (c *Core) Asks(ctx context.Context) (Asks, error) {
 	}
 	tickets, err := c.box.Asks().Tickets(ctx)
 	if err != nil {
-		return out, mistake(err)
+		return out, Mistake(err)
 	}
 	for _, t := range tickets {
 		a := askOf(t.Request, true)
@@ -112,7 +112,7 @@ func (c *Core) Answer(ctx context.Context, who access.Identity, id string, a Ans
 		if t, terr := c.answerTicket(ctx, id, in); terr == nil || !isUnknown(terr) {
 			return t, terr
 		}
-		return Answered{}, mistake(err)
+		return Answered{}, Mistake(err)
 	}
 	out := Answered{ID: id, Decision: decisionOf(&d, 1, d.At.UTC())}
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Core) Answer(ctx context.Context, who access.Identity, id string, a Ans
 func (c *Core) answerTicket(ctx context.Context, id string, in ask.Answer) (Answered, error) {
 	t, err := c.box.Asks().AnswerTicket(ctx, id, in)
 	if err != nil {
-		return Answered{}, mistake(err)
+		return Answered{}, Mistake(err)
 	}
 	d := tool.Decision{Verdict: tool.Deny, By: in.Approver.String(), Reason: in.Words, Person: in.Approver.Name != "", At: t.At}
 	if in.Allow {

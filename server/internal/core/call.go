@@ -94,7 +94,7 @@ func (c *Core) CallByID(ctx context.Context, session, id string) (CallDetail, er
 	for _, seq := range seqs {
 		evs, err := c.box.Store().Read(ctx, session, seq-1, 1)
 		if err != nil {
-			return out, mistake(err)
+			return out, Mistake(err)
 		}
 		if len(evs) == 0 {
 			return out, errorf(NotFound, "session %q was removed", session)

@@ -143,11 +143,11 @@ func (c *Core) Undo(ctx context.Context, who access.Identity, in UndoInput) (Tri
 		return out, nil
 	}
 	if err := c.box.Note(ctx, who.String(), fmt.Sprintf("takes back changes (session %q, call %q, last %v, all %v)", in.Session, in.Call, in.Last, in.All)); err != nil {
-		return Tried{}, mistake(err)
+		return Tried{}, Mistake(err)
 	}
 	res, err := c.box.Undo(ctx, u)
 	if err != nil {
-		return Tried{}, err
+		return Tried{}, Mistake(err)
 	}
 	req.ID = res.Meta.Call
 	return tried(req, &res), nil

@@ -124,7 +124,7 @@ func (c *Core) Info(ctx context.Context) (Info, error) {
 	}
 	var err error
 	out.Newest, err = c.box.Store().Newest(ctx)
-	return out, mistake(err)
+	return out, Mistake(err)
 }
 
 // Ready reports why the server cannot serve: a store that cannot be read.

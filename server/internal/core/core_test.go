@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/server/internal/access"
@@ -405,7 +406,16 @@ func TestX4_SlowReadersAreDroppedAndLoseNothing(t *testing.T) {
 	}
 	defer fast.Close()
 	p.write(t, "0.txt", "0")
-	got := next(t, slow) // it is live now, and reads no more
+	got := next(t, slow)
+	for !slow.Live() { // then it reads no more
+		soon, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		evs, err := slow.Next(soon)
+		cancel()
+		if err != nil && soon.Err() == nil {
+			t.Fatal(err)
+		}
+		got = append(got, evs...)
+	}
 	const n = 12
 	var all []*core.Event
 	all = append(all, next(t, fast)...)
@@ -490,5 +500,15 @@ func TestP4_WhyRulesAndDryRun(t *testing.T) {
 	}
 	if err := p.Revoke(t.Context(), root, "g_x"); kindOf(err) != core.NotFound {
 		t.Errorf("revoke: %v", err)
+	}
+}
+
+func TestX4_KindsOfFaults(t *testing.T) {
+	for err, want := range map[error]core.Kind{store.ErrFull: core.Busy, store.ErrLocked: core.Busy, store.ErrNotFound: core.NotFound, store.ErrInvalid: core.Invalid,
+		ask.ErrAnswered: core.Conflict, ask.ErrUnknown: core.NotFound, ask.ErrNotOffered: core.Invalid, ask.ErrOther: core.Conflict, store.ErrCorrupt: ""} {
+		got := core.Mistake(tool.Fault(&store.Error{Op: "append", Kind: err}))
+		if kindOf(got) != want {
+			t.Errorf("%v is of kind %q, want %q", err, kindOf(got), want)
+		}
 	}
 }

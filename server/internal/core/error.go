@@ -38,8 +38,8 @@ func errorf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// mistake gives an error of the parts below its kind. What stays as it is is a fault.
-func mistake(err error) error {
+// Mistake gives an error of the parts below its kind. What stays as it is is a fault.
+func Mistake(err error) error {
 	var own *Error
 	kind := Kind("")
 	switch {

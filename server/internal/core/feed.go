@@ -91,7 +91,7 @@ func (c *Core) Subscribe(ctx context.Context, what Subscription) (*Stream, error
 	}
 	newest, err := c.box.Store().Newest(ctx)
 	if err != nil {
-		return nil, mistake(err)
+		return nil, Mistake(err)
 	}
 	h := &c.hub
 	h.mu.Lock()
@@ -174,7 +174,7 @@ func (s *Stream) past(ctx context.Context) ([]*Event, error) {
 	s.hub.mu.Unlock()
 	fed, err := s.hub.core.box.Store().Follow(ctx, s.pos, 500)
 	if err != nil {
-		return nil, mistake(err)
+		return nil, Mistake(err)
 	}
 	var out []*Event
 	for i := range fed {

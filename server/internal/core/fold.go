@@ -115,7 +115,7 @@ func (c *Core) fold(ctx context.Context, id string) (*fold, error) {
 	f.mu.Lock()
 	if err := f.follow(ctx, c.box.Store(), id); err != nil {
 		f.mu.Unlock()
-		return nil, mistake(err)
+		return nil, Mistake(err)
 	}
 	return f, nil
 }

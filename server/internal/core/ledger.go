@@ -26,7 +26,7 @@ type Ledger struct {
 func (c *Core) Ledger(ctx context.Context, q LedgerQuery) (Ledger, error) {
 	last, err := c.box.Store().Last(ctx, ledger.Stream)
 	if err != nil {
-		return Ledger{}, mistake(err)
+		return Ledger{}, Mistake(err)
 	}
 	limit := page(q.Limit, 100, 1000)
 	from, until := q.After, last
@@ -40,7 +40,7 @@ func (c *Core) Ledger(ctx context.Context, q LedgerQuery) (Ledger, error) {
 	if n := min(int64(limit), until-from); n > 0 {
 		entries, err := c.box.Ledger(ctx, from, int(n))
 		if err != nil {
-			return out, mistake(err)
+			return out, Mistake(err)
 		}
 		out.Entries = list(entries)
 	}
@@ -64,12 +64,12 @@ func (c *Core) VerifyLedger(ctx context.Context) (Verified, error) {
 		out.Problem = err.Error()
 		return out, nil
 	}
-	return out, mistake(err)
+	return out, Mistake(err)
 }
 
 // ExportLedger writes entries as JSON lines, each exactly as it is stored.
 func (c *Core) ExportLedger(ctx context.Context, w io.Writer, after int64) error {
-	return mistake(c.box.ExportLedger(ctx, w, after))
+	return Mistake(c.box.ExportLedger(ctx, w, after))
 }
 
 func isBroken(err error) bool {

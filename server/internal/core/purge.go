@@ -54,7 +54,7 @@ func (c *Core) Purge(ctx context.Context, who access.Identity, in PurgeInput) (P
 	if in.Unused > 0 {
 		all, err := c.box.Store().Sessions(ctx, store.Filter{})
 		if err != nil {
-			return out, mistake(err)
+			return out, Mistake(err)
 		}
 		before := c.opt.Now().Add(-in.Unused)
 		for _, s := range all {
@@ -70,12 +70,12 @@ func (c *Core) Purge(ctx context.Context, who access.Identity, in PurgeInput) (P
 		batch := out.Sessions[at:min(at+purgeBatch, len(out.Sessions))]
 		if err := c.box.RemoveSessions(ctx, who.String(), batch...); err != nil {
 			out.Sessions = out.Sessions[:at]
-			return out, mistake(err)
+			return out, Mistake(err)
 		}
 	}
 	expired, err := c.box.ArtifactStore().Expire(ctx)
 	out.Artifacts, out.Bytes = expired.Removed, expired.RemovedBytes
-	return out, mistake(err)
+	return out, Mistake(err)
 }
 
 // Backup copies the database to a new file beside it, and returns its path.
@@ -90,7 +90,7 @@ func (c *Core) Backup(ctx context.Context) (string, error) {
 	name := fmt.Sprintf("backup-%s.db", c.opt.Now().UTC().Format("20060102T150405.000000"))
 	path := filepath.Join(filepath.Dir(db.Path()), name)
 	if err := db.Backup(ctx, path); err != nil {
-		return "", mistake(err)
+		return "", Mistake(err)
 	}
 	return path, nil
 }

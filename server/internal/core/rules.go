@@ -44,7 +44,7 @@ func (c *Core) Rules(ctx context.Context) (Rules, error) {
 	out := Rules{Posture: string(gate.Posture()), Layers: list(gate.Layers()), Files: list(m.Files), Ignored: list(m.Ignored), Notes: list(c.box.Notes()), Grants: []Grant{}}
 	grants, err := c.box.Grants(ctx)
 	if err != nil {
-		return out, mistake(err)
+		return out, Mistake(err)
 	}
 	for _, g := range grants {
 		out.Grants = append(out.Grants, Grant{ID: g.ID, Permission: g.Permission, Fingerprint: g.Fingerprint, Target: g.Target, Pattern: g.Pattern,
@@ -93,7 +93,7 @@ func (c *Core) Why(ctx context.Context, in WhyInput) (Why, error) {
 	}
 	e, err := c.box.Why(ctx, req)
 	if err != nil {
-		return Why{}, mistake(err)
+		return Why{}, Mistake(err)
 	}
 	out := Why{Tool: e.Tool, Permission: e.Permission, Mode: e.Mode, Posture: string(e.Posture), Visible: e.Visible, HiddenBy: e.HiddenBy, Absence: e.Absence,
 		Layers: list(e.Layers), Targets: list(e.Targets), PlanError: e.PlanError, Text: e.Text()}
@@ -129,7 +129,7 @@ func (c *Core) DryRun(ctx context.Context, session string) (DryRun, error) {
 	}
 	run, err := c.box.DryRun(ctx, session)
 	if err != nil {
-		return DryRun{}, mistake(err)
+		return DryRun{}, Mistake(err)
 	}
 	out := DryRun{Session: run.Session, Calls: []DryRunCall{}, Skipped: run.Skipped}
 	for i := range run.Calls {
@@ -154,12 +154,12 @@ func (c *Core) Revoke(ctx context.Context, who access.Identity, id string) error
 	}
 	was, err := c.box.Revoke(ctx, id)
 	if err != nil {
-		return mistake(err)
+		return Mistake(err)
 	}
 	if !was {
 		return errorf(NotFound, "no grant %q holds", id)
 	}
-	return mistake(c.box.Note(ctx, who.String(), "revoked grant "+id))
+	return Mistake(c.box.Note(ctx, who.String(), "revoked grant "+id))
 }
 
 // Reload reads the person's configuration again. Errors: Forbidden, and Invalid with what cannot be read; the last good
@@ -172,7 +172,7 @@ func (c *Core) Reload(ctx context.Context, who access.Identity) (Rules, error) {
 		return Rules{}, &Error{Kind: Invalid, Message: fmt.Sprintf("%v; the last good rules stay in force", err), Err: err}
 	}
 	if err := c.box.Note(ctx, who.String(), "reloaded policy"); err != nil {
-		return Rules{}, mistake(err)
+		return Rules{}, Mistake(err)
 	}
 	return c.Rules(ctx)
 }

@@ -42,7 +42,7 @@ func (c *Core) Sessions(ctx context.Context, q SessionQuery) (Sessions, error) {
 	c.box.Settle()
 	all, err := c.box.Store().Sessions(ctx, store.Filter{Since: q.Since})
 	if err != nil {
-		return Sessions{}, mistake(err)
+		return Sessions{}, Mistake(err)
 	}
 	if !q.Before.IsZero() {
 		all = slices.DeleteFunc(all, func(s store.Session) bool { return !s.Updated.Before(q.Before) })
@@ -65,7 +65,7 @@ func (c *Core) Session(ctx context.Context, id string) (Session, error) {
 	c.box.Settle()
 	found, err := c.box.Store().Sessions(ctx, store.Filter{Prefix: id})
 	if err != nil {
-		return Session{}, mistake(err)
+		return Session{}, Mistake(err)
 	}
 	for _, s := range found {
 		if s.ID == id && id != "" && id[0] != '.' {
@@ -158,7 +158,7 @@ func (c *Core) Recent(ctx context.Context, limit int) (Calls, error) {
 	c.box.Settle()
 	sessions, err := c.box.Store().Sessions(ctx, store.Filter{Limit: limit})
 	if err != nil {
-		return Calls{}, mistake(err)
+		return Calls{}, Mistake(err)
 	}
 	out := Calls{Calls: []Call{}}
 	for _, s := range sessions {

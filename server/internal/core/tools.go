@@ -147,14 +147,14 @@ func (c *Core) Try(ctx context.Context, who access.Identity, in CallInput) (Trie
 		return c.plan(ctx, req)
 	}
 	if err := c.box.Note(ctx, who.String(), fmt.Sprintf("makes call %s of %s in session %s", req.ID, req.Tool, req.Session)); err != nil {
-		return Tried{}, mistake(err)
+		return Tried{}, Mistake(err)
 	}
 	if in.Detach {
 		return c.detach(req)
 	}
 	res, err := c.box.Call(ctx, req)
 	if err != nil {
-		return Tried{}, err
+		return Tried{}, Mistake(err)
 	}
 	return tried(req, &res), nil
 }
@@ -205,7 +205,7 @@ func (c *Core) plan(ctx context.Context, req tackle.Request) (Tried, error) {
 	}
 	why, err := c.box.Why(ctx, req)
 	if err != nil {
-		return out, mistake(err)
+		return out, Mistake(err)
 	}
 	if why.Decision != nil {
 		dec := decisionOf(why.Decision, 1, c.opt.Now().UTC())

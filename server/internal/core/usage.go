@@ -251,7 +251,7 @@ func (c *Core) Usage(ctx context.Context, q UsageQuery) (Usage, error) {
 	defer u.mu.Unlock()
 	c.box.Settle()
 	if err := u.follow(ctx, c.box.Store(), now); err != nil {
-		return Usage{}, mistake(err)
+		return Usage{}, Mistake(err)
 	}
 	end := now.Unix()/3600 + 1
 	count := (hours + step - 1) / step
