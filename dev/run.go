@@ -25,7 +25,7 @@ type Call struct {
 	// Baseline returns, by absolute path, what files were before the changes whose effect check with delta shall tell, and
 	// names it ("the start of the session"). Nil: what the plan acquired is compared with what it made of it.
 	Baseline func(ctx context.Context) (files map[string]change.State, name string, err error)
-	// Known refuses to change a file whose content the caller does not know. Nil: every change is let through.
+	// Known refuses to edit a file whose content the caller does not know. Nil: every change is let through.
 	Known func(p host.Path, content change.Digest) error
 	// Seen is told what the caller gets to see of a file that it read whole, or wrote. Nil: nobody is.
 	Seen func(p host.Path, content change.Digest)
@@ -189,6 +189,13 @@ func (w *workspace) step(ctx context.Context, s Step, args json.RawMessage) erro
 			return err
 		}
 	}
+	if s.Effect(args) == Delta && s.Requires(args) == "" { // what an engine makes of a file needs no knowledge of it
+		for _, n := range prop.states {
+			if err := w.known(n.entry); err != nil {
+				return err
+			}
+		}
+	}
 	ran.Targets = len(prop.targets)
 	r := &Request{Step: s.Name, Args: args, Engines: prop.engines, Commands: prop.commands, Effect: s.Effect(args)}
 	r.target(prop.targets)
@@ -250,9 +257,6 @@ func (w *workspace) set(ctx context.Context, step string, states []newState) (*c
 		op := change.Op{Kind: change.Write, Path: e.path.Real, Before: e.base, After: now}
 		if now.Type == change.Absent {
 			op = change.Op{Kind: change.Delete, Path: e.path.Real, Before: e.base}
-		}
-		if err := w.known(e); err != nil {
-			return nil, err
 		}
 		set.Ops = append(set.Ops, op)
 	}

@@ -124,7 +124,7 @@ func (p *Pipeline) one(ctx context.Context, step string, eng Engine, job *Job) (
 		var o outcome
 		defer func() {
 			if v := recover(); v != nil {
-				o = outcome{err: fmt.Errorf("it failed by a mistake of its own: %v\n%s", v, debug.Stack())}
+				o = outcome{err: &panicError{v, debug.Stack()}}
 			}
 			done <- o
 		}()
@@ -149,6 +149,16 @@ func (p *Pipeline) one(ctx context.Context, step string, eng Engine, job *Job) (
 		return nil, context.Cause(ctx)
 	}
 	return nil, p.failed(step, eng.Info(), o.err)
+}
+
+// panicError is an engine's own mistake. Its stack is for programs, not for models.
+type panicError struct {
+	value any
+	Stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("it failed by a mistake of its own: %v", e.value)
 }
 
 // failed makes an error that names the engine and what to do.

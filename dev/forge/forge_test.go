@@ -244,6 +244,8 @@ func TestF9_ReadState(t *testing.T) {
 	w.ok("read_lines", `{"path":"a.go"}`)
 	w.ok("edit", edit)
 	w.ok("edit", `{"path":"a.go","edits":[{"old_string":"b\n","new_string":"c\n"}]}`) // it knows what it wrote
+	w.put("new.go", "package  n\n")
+	w.ok("format", `{"paths":["new.go"]}`) // a formatter needs no knowledge of the file
 	w.put("a.go", "package theirs\n")
 	if res := w.call("edit", `{"path":"a.go","edits":[{"old_string":"theirs","new_string":"ours"}]}`); res.OK() || res.Err.Code != tool.Stale {
 		t.Errorf("%s", res.Text())

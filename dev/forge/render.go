@@ -87,7 +87,7 @@ func writeJSON(w io.Writer, res *dev.Result) error {
 }
 
 // dataOf is what programs and records get: the result with the worst of its diagnostics.
-func dataOf(res *dev.Result) *dev.Result {
+func dataOf(res *dev.Result) any {
 	if res == nil {
 		return nil
 	}

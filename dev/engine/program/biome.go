@@ -11,9 +11,10 @@ func Biome(f Found, r Runner, w Workshop) *Command {
 	scripts := []string{"*.js", "*.mjs", "*.cjs", "*.jsx", "*.ts", "*.mts", "*.cts", "*.tsx"}
 	files := append(scripts[:len(scripts):len(scripts)], "*.json", "*.jsonc", "*.css", "*.graphql")
 	argv := func(args ...string) []string {
-		return append(append(append([]string{}, f.Argv...), args...), "--reporter=rdjson", "--max-diagnostics=none", "--no-errors-on-unmatched", "--files-ignore-unknown=true", "--colors=off", filesMark)
+		return append(append(append([]string{}, f.Argv...), args...), "--reporter=rdjson", "--max-diagnostics=none", "--no-errors-on-unmatched", "--files-ignore-unknown=true", "--vcs-enabled=false", "--colors=off", filesMark)
 	}
 	action := func(rewrites bool, args ...string) Action {
+		// The copies are no repository; which files there are to work on was decided before, ignore files included.
 		return Action{Files: files, Argv: argv(args...), Shown: f.Shown + " " + strings.Join(args, " "), Rewrites: rewrites, Exits: []int{1}, Find: biomeFinder(args[0])}
 	}
 	return &Command{Name: "biome", Version: f.Version, Runner: r, Workshop: w, Config: []string{"biome.json", "biome.jsonc", ".editorconfig", "package.json"}, Links: f.Links,

@@ -61,7 +61,7 @@ func (p Place) FindBiome(ctx context.Context) (f Found, why string) {
 	for _, name := range []string{"cli-" + runtime.GOOS + "-" + arch, "cli-" + runtime.GOOS + "-" + arch + "-musl"} {
 		at := filepath.Join(p.Root, "node_modules", "@biomejs", name, "biome")
 		if p.isFile(ctx, at) {
-			f.Argv, f.Shown, f.Where = []string{at}, "node_modules/.bin/biome", at
+			f.Argv, f.Shown, f.Where, f.Links = []string{at}, "node_modules/.bin/biome", at, []string{"node_modules"}
 			return f, ""
 		}
 	}

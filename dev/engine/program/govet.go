@@ -39,7 +39,7 @@ func (g *GoVet) Run(ctx context.Context, job *dev.Job) (*dev.Report, error) {
 	if len(modules) == 0 {
 		return r, nil
 	}
-	cmd := Command{Name: "govet", Runner: g.Runner, Workshop: g.Workshop, Env: map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly", "GOWORK": ""}}
+	cmd := Command{Name: "govet", Runner: g.Runner, Workshop: g.Workshop, Env: map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local"}}
 	argv := append(slices.Clone(g.Found.Argv), "vet", "-json")
 	if job.Capability == dev.CanCheck {
 		argv = append(argv, "-directive") // the cheapest analyzer: types are checked on the way to it

@@ -123,6 +123,7 @@ func project(t *testing.T) *world {
 }
 `)
 	w.put("package.json", `{"name": "p", "type": "module"}`)
+	w.put("biome.json", `{"vcs": {"enabled": true, "clientKind": "git", "useIgnoreFile": true}, "formatter": {"indentStyle": "space", "indentWidth": 3}}`)
 	return w
 }
 
@@ -144,8 +145,8 @@ func TestD8_RealBiomeAndTypeScript(t *testing.T) {
 	if err != nil || res.Counts[dev.Err] != 0 {
 		t.Fatalf("format: %v %+v", err, res)
 	}
-	if len(res.Changes.Files) == 0 {
-		t.Error("nothing was formatted")
+	if len(res.Changes.Files) == 0 || !strings.Contains(w.get("src/util.ts"), "\n   ") || strings.Contains(w.get("src/util.ts"), "\n\t") {
+		t.Errorf("not formatted as biome.json says: %.300s", w.get("src/util.ts"))
 	}
 	if res, err = p.Acquire("src").Format().Run(t.Context()); err != nil || len(res.Unwritten) > 0 {
 		t.Errorf("formatted twice: %v %v", res.Unwritten, err)
