@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/tackle-dev/tackle/dev/forge"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/tool/tooltest"
+	"github.com/tackle-dev/tackle/toolbox"
 	"github.com/tackle-dev/tackle/undo"
 )
 
@@ -282,6 +284,48 @@ func TestD6_DeltaOfASession(t *testing.T) {
 	res = w.ok("check", `{"delta":true}`)
 	if c := res.Data.(*dev.Result).Compared; c.Introduced != 1 || !strings.Contains(res.Text(), "c.json") {
 		t.Errorf("%+v %s", c, res.Text())
+	}
+}
+
+// T11: calls of one turn give the results and the files that they give one by one.
+func TestT11_InParallel(t *testing.T) {
+	kinds := [][2]string{
+		{"edit", `{"path":"a.go","edits":[{"old_string":"package","new_string":"package "}]}`},
+		{"edit", `{"path":"b.json","edits":[{"old_string":"{","new_string":"{ "}]}`},
+		{"edit", `{"path":"new.go","edits":[{"old_string":"","new_string":"package  n\n"}]}`},
+		{"format", `{}`}, {"check", `{}`}, {"check", `{"delta":true}`}, {"lint", `{"fix":true}`}, {"read_lines", `{"path":"a.go"}`}, {"read_lines", `{"path":"new.go"}`},
+		{"apply_patch", `{"patch":"*** Begin Patch\n*** Delete File: b.json\n*** End Patch\n"}`}, {"apply_patch", `{"patch":"*** Begin Patch\n*** Add File: b.json\n+{\n*** End Patch\n"}`},
+	}
+	cut := func(s string) string { s, _, _ = strings.Cut(s, "\nWhole result"); return s }
+	for seed := range uint64(12) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		var reqs [][2]string
+		for range 7 {
+			reqs = append(reqs, kinds[rnd.IntN(len(kinds))])
+		}
+		files := map[string]string{"a.go": "package a\n", "b.json": "{}\n"}
+		one, all := newWorld(t, setup{files: files}), newWorld(t, setup{files: files})
+		var turn []toolbox.Request
+		var want []string
+		for _, r := range reqs {
+			res := one.call(r[0], r[1])
+			want = append(want, cut(res.Text()))
+			turn = append(turn, toolbox.Request{Tool: r[0], Args: json.RawMessage(r[1]), Session: "s", Dir: all.dir})
+		}
+		results, err := all.box.CallAll(t.Context(), turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range results {
+			if got := cut(results[i].Text()); got != want[i] {
+				t.Errorf("seed %d, call %d %v:\n%s\none by one:\n%s", seed, i, reqs[i], got, want[i])
+			}
+		}
+		for _, f := range []string{"a.go", "b.json", "new.go"} {
+			if one.get(f) != all.get(f) {
+				t.Errorf("seed %d: %s is %q, one by one %q", seed, f, all.get(f), one.get(f))
+			}
+		}
 	}
 }
 

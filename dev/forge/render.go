@@ -97,12 +97,9 @@ func dataOf(res *dev.Result) any {
 	return &out
 }
 
-// worst returns the first n diagnostics by severity, in their order.
+// worst returns n diagnostics, the worst first.
 func worst(list []dev.Diagnostic, n int) []dev.Diagnostic {
-	if len(list) <= n {
-		return list
-	}
-	out := make([]dev.Diagnostic, 0, n)
+	out := make([]dev.Diagnostic, 0, min(n, len(list)))
 	for _, s := range dev.Severities() {
 		for i := range list {
 			if list[i].Severity == s && len(out) < n {
