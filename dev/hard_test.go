@@ -180,6 +180,10 @@ func TestStaleIsNotWritten(t *testing.T) {
 	if w.get("a.go") != "package  a\n" || w.get("b.go") != "package theirs\n" {
 		t.Error("half of the plan was written")
 	}
+	ops := w.asked[2].Changes.Ops
+	if len(ops) != 2 || ops[0].Path > ops[1].Path {
+		t.Errorf("the order of writing: %v", w.asked[2].Changes.Paths())
+	}
 	if !slices.Equal(res.Unwritten, []string{"a.go", "b.go"}) {
 		t.Errorf("unwritten %v", res.Unwritten)
 	}
