@@ -161,6 +161,22 @@ var trees = []scenario{
 			t.Errorf("exit is %+v after %s", e, time.Since(t0))
 		}
 	}},
+	{name: "a fork bomb that is counted", proves: "RES-001", run: func(t *testing.T, b *bed) {
+		// Each process makes two more, five generations long, should nobody stop it.
+		script := "f() { if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; sleep 300; }; trap '' TERM; f 5 & sleep 300"
+		_, e := b.run(host.Command{Script: script, Limits: host.Limits{Time: patience, Tree: 15}})
+		b.ends(e, "ended at more than 15 processes at one time (limit)")
+		if !e.Gone {
+			t.Errorf("exit is %+v", e)
+		}
+	}},
+	{name: "a fork bomb whose leader is gone", proves: "RES-001", run: func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: "f() { if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; sleep 300; }; trap '' TERM; f 5 & exit 0", Limits: host.Limits{Time: patience, Tree: 15}})
+		b.gone(p)
+		if e := b.wait(p); e.End != host.EndTree && (e.End != host.EndExited || e.Code != 0) { // as it was found before or after the report of the leader
+			t.Errorf("exit is %+v", e)
+		}
+	}},
 	{name: "a fork bomb of sessions", proves: "RES-001", needs: complete, run: func(t *testing.T, b *bed) {
 		// Each generation leaves the group of the one before it, and dies: there is always one process, never the same.
 		script := "cat >bomb <<'E'\n[ $1 -gt 0 ] && setsid bash bomb $(($1-1)) &\nE\nsetsid bash bomb 4000 & sleep 300"

@@ -191,7 +191,7 @@ func keyValues(list []attribute.KeyValue) []keyValue {
 		case attribute.INT64:
 			v["intValue"] = strconv.FormatInt(kv.Value.AsInt64(), 10)
 		default:
-			v["stringValue"] = kv.Value.Emit()
+			v["stringValue"] = kv.Value.String()
 		}
 		out = append(out, keyValue{string(kv.Key), v})
 	}

@@ -309,7 +309,7 @@ func TestP8_FormsAnswer(t *testing.T) {
 	}
 	a, done := p.asked(t, "multi_edit", map[string]any{"path": "ask/a.txt", "edits": edits})
 	page := p.get(t, "/asks")
-	for _, want := range []string{`name="fingerprint" value="` + a.Fingerprint + `"`, `name="csrf" value="secret-of-the-page"`, `type="radio" name="scope" value="like" checked`, "<code>ask/*.txt</code>", "Edit 3", "look first"} {
+	for _, want := range []string{`name="fingerprint" value="` + a.Fingerprint + `"`, `name="csrf" value="secret-of-the-page"`, `type="radio" name="scope" value="like" checked`, "edit of ask/*.txt", "Edit 3", "look first"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the ask does not show %q:\n%s", want, page)
 		}
@@ -318,6 +318,7 @@ func TestP8_FormsAnswer(t *testing.T) {
 		"nothing":             {},
 		"no fingerprint":      {"answer": {"yes"}},
 		"another fingerprint": {"answer": {"yes"}, "fingerprint": {"0000"}},
+		"all but one":         {"answer": {"yes"}, "hunks": {"3"}, "hunk": {"1", "3"}, "fingerprint": {a.Fingerprint}},
 		"no hunk":             {"answer": {"some"}, "fingerprint": {a.Fingerprint}},
 		"a hunk of text":      {"answer": {"some"}, "hunk": {"x"}, "fingerprint": {a.Fingerprint}},
 		"no scope":            {"answer": {"always"}, "fingerprint": {a.Fingerprint}},

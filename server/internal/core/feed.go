@@ -63,6 +63,7 @@ type Stream struct {
 
 	mu     sync.Mutex // guards what follows, inside of the hub's
 	live   bool       // events come from the hub; before that, from the store
+	from   int64      // where it went live: the hub may be behind that
 	queue  []*Event
 	slow   bool
 	closed bool
@@ -165,7 +166,7 @@ func (s *Stream) past(ctx context.Context) ([]*Event, error) {
 	s.hub.mu.Lock()
 	if s.pos >= s.hub.cursor {
 		s.mu.Lock()
-		s.live = true
+		s.live, s.from = true, s.pos
 		s.mu.Unlock()
 		s.hub.mu.Unlock()
 		return nil, nil
@@ -200,7 +201,7 @@ func (s *Stream) push(evs []*Event) {
 		return
 	}
 	for _, e := range evs {
-		if e.ID <= s.pos && len(s.queue) == 0 || !s.what.wants(e) {
+		if e.ID <= s.from || !s.what.wants(e) {
 			continue
 		}
 		if len(s.queue) >= s.hub.core.opt.Buffer {
@@ -240,7 +241,7 @@ func (h *hub) follow() {
 		fed, err := st.Follow(ctx, h.cursor, 1000)
 		if err == nil && len(fed) > 0 {
 			h.hand(fed)
-			more = after(opt.Gather) // what comes meanwhile is handed out together
+			more = after(h.gather()) // what comes meanwhile is handed out together
 		}
 		select {
 		case <-h.stop:
@@ -252,6 +253,14 @@ func (h *hub) follow() {
 			return
 		}
 	}
+}
+
+// gather is how long events are gathered: longer with many streams, each of which costs a write for every delivery.
+func (h *hub) gather() time.Duration {
+	const perStream, most = 50 * time.Microsecond, 100 * time.Millisecond
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(h.core.opt.Gather, min(time.Duration(len(h.streams))*perStream, most))
 }
 
 func after(d time.Duration) <-chan struct{} {
