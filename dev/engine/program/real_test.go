@@ -72,32 +72,33 @@ func TestD8_RealGo(t *testing.T) {
 		t.Fatalf("%+v %s", found, why)
 	}
 	p := w.pipeline(dev.Config{}, &program.GoVet{Found: found, Runner: w.runner, Workshop: w.workshop}, engine.Gofmt{})
-	before := w.get("cmp/path.go")
+	const file, folder = "cmp/internal/diff/diff.go", "cmp/internal/diff" // a package with tests and few imports
+	before := w.get(file)
 	for _, step := range []string{"check", "lint"} {
-		res, err := p.Run(t.Context(), dev.Plan{Ops: []dev.Op{{Step: step}}})
+		res, err := p.Run(t.Context(), dev.Plan{Paths: []string{folder}, Ops: []dev.Op{{Step: step}}})
 		if err != nil || res.Counts[dev.Err] != 0 {
 			t.Fatalf("%s of clean code: %v %v", step, err, res.Diagnostics)
 		}
 	}
-	res, err := p.Acquire("cmp").Edit("cmp/path.go", dev.Block{Old: "type Path []PathStep\n", New: "type Path []PathStep\n\nvar oops int = \"text\"\n"}).Check(dev.Check{Delta: true}).Run(t.Context())
+	res, err := p.Acquire(folder).Edit(file, dev.Block{Old: "type EditType uint8\n", New: "type EditType uint8\n\nvar oops int = \"text\"\n"}).Check(dev.Check{Delta: true}).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := find(res.Diagnostics, "cmp/path.go", "cannot use"); d == nil || d.Severity != dev.Err || d.Code != "compile" || d.Range.Start.Line == 0 || res.Compared.Introduced < 1 {
+	if d := find(res.Diagnostics, file, "cannot use"); d == nil || d.Severity != dev.Err || d.Code != "compile" || d.Range.Start.Line == 0 || res.Compared.Introduced < 1 {
 		t.Errorf("%v %+v", res.Diagnostics, res.Compared)
 	}
-	if w.get("cmp/path.go") != before {
+	if w.get(file) != before {
 		t.Error("the file was written")
 	}
-	w.put("cmp/vet_me.go", "package cmp\n\nimport \"fmt\"\n\nfunc vetMe() {\n\tfmt.Printf(\"%d\\n\", \"x\")\n}\n")
-	if res, err = p.Acquire("cmp").Lint(dev.Lint{}).Run(t.Context()); err != nil {
+	w.put(folder+"/vet_me.go", "package diff\n\nimport \"fmt\"\n\nfunc vetMe() {\n\tfmt.Printf(\"%d\\n\", \"x\")\n}\n")
+	if res, err = p.Acquire(folder).Lint(dev.Lint{}).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d := find(res.Diagnostics, "cmp/vet_me.go", "%d has arg"); d == nil || d.Severity != dev.Warn || d.Code != "printf" || d.Range.Start.Line != 6 {
+	if d := find(res.Diagnostics, folder+"/vet_me.go", "%d has arg"); d == nil || d.Severity != dev.Warn || d.Code != "printf" || d.Range.Start.Line != 6 {
 		t.Errorf("%v", res.Diagnostics)
 	}
 	// The same content again costs no run of the go command.
-	if res, err = p.Acquire("cmp").Lint(dev.Lint{}).Run(t.Context()); err != nil || res.Engines[0].Known != res.Engines[0].Files {
+	if res, err = p.Acquire(folder).Lint(dev.Lint{}).Run(t.Context()); err != nil || res.Engines[0].Known != res.Engines[0].Files {
 		t.Errorf("%+v %v", res.Engines, err)
 	}
 	// Files that lie in no module are said, not failed.
