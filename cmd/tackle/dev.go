@@ -110,8 +110,12 @@ func (a *app) pipeline(cmd *cobra.Command, format string, plan dev.Plan, persist
 	case err != nil && res == nil:
 		return err
 	}
+	dir := box.Dir()
+	if r, err := box.Host().Resolve(cmd.Context(), "", dir); err == nil { // the root is known by its own name
+		dir = r.Real
+	}
 	bad := failed(res)
-	if werr := report.Write(a.out, format, res, report.Options{Root: p.Root(), Dir: box.Dir(), Version: version, Show: func(s string) string { return forPeople(a.out, s) }}); werr != nil {
+	if werr := report.Write(a.out, format, res, report.Options{Root: p.Root(), Dir: dir, Version: version, Show: func(s string) string { return forPeople(a.out, s) }}); werr != nil {
 		return werr
 	}
 	if err != nil {
