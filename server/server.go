@@ -142,7 +142,7 @@ func New(cfg Config) (*Server, error) {
 	if s.spec, err = s.describe(); err != nil {
 		return nil, fmt.Errorf("server: description of the API: %w", err)
 	}
-	if s.console, err = console.New(console.Config{Core: s.core, Logout: "/logout", Connect: slices.Clone(cfg.Connect), Log: cfg.Log}); err != nil {
+	if s.console, err = console.New(console.Config{Core: s.core, Logout: "/logout", Code: s.codeAgain, Connect: slices.Clone(cfg.Connect), Log: cfg.Log}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if s.handler, err = s.mux(); err != nil {

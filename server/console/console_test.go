@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 	"text/template/parse"
+	"time"
 
 	"github.com/tackle-dev/tackle"
 	"github.com/tackle-dev/tackle/permission"
@@ -43,7 +44,9 @@ func open(t *testing.T) *place {
 		t.Fatal(err)
 	}
 	c := core.New(box, core.Options{Version: "test"})
-	pages, err := New(Config{Core: c, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Logout: "/logout", Connect: []Connection{{"Claude Code", "claude mcp add tackle"}}})
+	pages, err := New(Config{Core: c, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Logout: "/logout", Code: func(*http.Request, access.Identity) (string, string, time.Time, error) {
+		return "code_again", "/login?code=code_again", time.Now().Add(time.Minute), nil
+	}, Connect: []Connection{{"Claude Code", "claude mcp add tackle"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +161,9 @@ func TestX5_EveryPageDraws(t *testing.T) {
 				t.Errorf("%s can answer: %t", role, has)
 			}
 		}
+	}
+	if w := p.do(t, http.MethodPost, "/keys/code", url.Values{}); !strings.Contains(w.Body.String(), "/login?code=code_again") {
+		t.Errorf("no code: %d %s", w.Code, w.Body)
 	}
 	for path, want := range map[string]int{"/none": 404, "/sessions/none": 404, "/sessions/main/calls/none": 404, "/tools/none": 404, "/asks/none": 404, "/artifacts/none": 404, "/sessions?before=x": 400, "/ledger?before=x": 400} {
 		if w := p.do(t, http.MethodGet, path, nil); w.Code != want || !strings.Contains(w.Body.String(), `role="alert"`) {
