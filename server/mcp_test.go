@@ -32,15 +32,15 @@ func TestX3_AgentsOnTheSameListener(t *testing.T) {
 		t.Errorf("the session of the agent is %q", e.Request.Session)
 	}
 	wantStatus(t, "the agent answers itself", p.send("bot", "POST", "/api/asks/"+e.Request.ID+"/answer", core.Answer{Allow: true, Fingerprint: e.Request.Fingerprint}), 403)
-	p.post("ada", "/api/asks/"+e.Request.ID+"/answer", core.Answer{Allow: true, Fingerprint: e.Request.Fingerprint}, nil)
+	p.post("approver", "/api/asks/"+e.Request.ID+"/answer", core.Answer{Allow: true, Fingerprint: e.Request.Fingerprint}, nil)
 	got := <-done
 	wantStatus(t, "the call", got, 200)
 	if !strings.Contains(string(got.body), "Created ask/m.txt") {
 		t.Errorf("the call says %s", got.body)
 	}
 	var calls core.Calls
-	p.get("eve", fmt.Sprintf("/api/sessions/%s/calls", e.Request.Session), &calls)
-	if len(calls.Calls) != 1 || calls.Calls[0].State != core.OK || calls.Calls[0].By != "person ada (api)" {
+	p.get("viewer", fmt.Sprintf("/api/sessions/%s/calls", e.Request.Session), &calls)
+	if len(calls.Calls) != 1 || calls.Calls[0].State != core.OK || calls.Calls[0].By != "person approver (api)" {
 		t.Errorf("its record: %+v", calls.Calls)
 	}
 }

@@ -130,14 +130,14 @@ func TestP8_TokensOfPeopleNeedATerminal(t *testing.T) {
 
 func TestX4_TokenForAPerson(t *testing.T) {
 	dir := newDir(t, map[string]string{"ws/a.txt": "one\n"})
-	s := at(t, dir, "", "serve", "token", "create", "ada", "--role", "approver")
-	s.wait("Make a token for ada with the role approver?")
+	s := at(t, dir, "", "serve", "token", "create", "operator", "--role", "approver")
+	s.wait("Make a token for operator with the role approver?")
 	s.press("y", "tackle_")
 	if code := s.exit(); code != 0 {
 		t.Fatalf("exit %d:\n%s", code, s.text())
 	}
-	n := at(t, dir, "", "serve", "token", "create", "eve", "--role", "admin")
-	n.wait("Make a token for eve")
+	n := at(t, dir, "", "serve", "token", "create", "other", "--role", "admin")
+	n.wait("Make a token for other")
 	n.press("n", "not confirmed")
 	if code := n.exit(); code == 0 || strings.Contains(n.text(), "tackle_") {
 		t.Errorf("after a no: exit %d\n%s", code, n.text())
