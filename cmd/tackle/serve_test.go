@@ -73,6 +73,9 @@ func TestX4_ServeAtATerminal(t *testing.T) {
 	if !strings.HasPrefix(second, base) {
 		t.Errorf("the code is for %q, the server is at %s", second, base)
 	}
+	if _, errOut, code := alone(t, dir, "serve", "--listen", strings.TrimPrefix(base, "http://")); code != exitUsage || !strings.Contains(errOut, "serve code") {
+		t.Errorf("a second server at the same address: exit %d, %s", code, errOut)
+	}
 	s.tty.WriteString("\x03")
 	if code := s.exit(); code != 0 {
 		t.Errorf("exit %d:\n%s", code, s.text())
