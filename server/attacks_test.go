@@ -249,6 +249,7 @@ func TestWEB012_Login(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	wantStatus(t, "a program looks at the link", p.do(p.request("HEAD", path, nil)), 200)
 	a := p.do(p.request("GET", path, nil, header("Accept", "text/html")))
 	wantStatus(t, "log in", a, 200)
 	c := a.Cookies()[0]

@@ -90,6 +90,28 @@ func TestX4_OddConnections(t *testing.T) {
 	p.get("viewer", "/api/me", nil)
 }
 
+// X4: who never ends a body holds no connection: not where it is read, and not where it is refused unread.
+func TestX4_BodiesThatNeverEnd(t *testing.T) {
+	p := start(t, nil)
+	p.srv.bodyTime = 50 * time.Millisecond
+	for _, at := range []string{"/api/calls", "/mcp", "/login", "/logout", "/healthz", "/asks/x", "/api/nothing"} {
+		for _, auth := range []string{"", "Authorization: Bearer " + p.tokens["admin"] + "\r\n"} {
+			c, err := net.Dial("tcp", p.web.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.SetDeadline(time.Now().Add(time.Minute))
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", at, auth)
+			if res, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil {
+				t.Errorf("POST %s: no answer: %v", at, err)
+			} else if at != "/logout" && res.StatusCode < 400 && at != "/login" {
+				t.Errorf("POST %s: %d", at, res.StatusCode)
+			}
+			c.Close()
+		}
+	}
+}
+
 // deadlines remembers the read deadlines that a handler sets.
 type deadlines struct {
 	*httptest.ResponseRecorder

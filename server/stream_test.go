@@ -196,3 +196,40 @@ func TestX4_SlowClientIsDropped(t *testing.T) {
 		}
 	}
 }
+
+// WEB-016: a stream ends with the token that it came with, also where there is always something to send.
+func TestWEB016_BusyStreamsEndWithTheirToken(t *testing.T) {
+	p := start(t, nil)
+	p.srv.beat = time.Second
+	secret, token, err := p.srv.keys.Create(t.Context(), Token{Name: "other", Role: Viewer}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.tokens["other"] = secret
+	c := p.follow("other", "", "")
+	c.next()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				p.call("no_such_tool", nil)
+			}
+		}
+	}()
+	defer func() { close(stop); <-done }()
+	c.until(core.CallEnded)
+	p.send("admin", http.MethodDelete, "/api/tokens/"+token.ID, nil)
+	for {
+		f, err := c.read()
+		if err != nil {
+			t.Fatalf("ended without a notice: %v", err)
+		}
+		if f.name == "expired" {
+			return
+		}
+	}
+}
