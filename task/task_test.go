@@ -374,6 +374,38 @@ func TestH2_Planted(t *testing.T) {
 	}
 }
 
+// Tasks that have ended hold no file open, however often they are read, here and in another server.
+func TestH2_EndedHoldNothing(t *testing.T) {
+	b := newBed(t, Config{})
+	other := b.manager(Config{Runner: b.runner})
+	var ids []string
+	for range 8 {
+		i := b.begin(Spec{}, host.Command{Script: "echo x", Dir: b.dir})
+		b.waitFor(i.ID)
+		ids = append(ids, i.ID)
+	}
+	held := func() (n int) {
+		entries, err := os.ReadDir("/proc/self/fd")
+		b.ok(err)
+		for _, e := range entries {
+			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(to, b.tasks) {
+				n++
+			}
+		}
+		return n
+	}
+	for range 2 {
+		for _, id := range ids {
+			for _, m := range []*Manager{b.Manager, other} {
+				if c, err := m.Read(b.ctx, id, Reading{}); err != nil || string(c.Data) != "x\n" {
+					t.Fatalf("read %q (%v)", c.Data, err)
+				}
+			}
+		}
+	}
+	b.until("no file of an ended task is open", func() bool { return held() == 0 })
+}
+
 // An error about a task that is not there names the latest ones, however many there are.
 func TestH2_ManyTasks(t *testing.T) {
 	b := newBed(t, Config{})
