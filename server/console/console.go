@@ -146,7 +146,7 @@ func (c *Console) routes() {
 	c.mux.Handle("GET "+AssetPath+"{version}/{name}", c.files)
 	c.mux.Handle("GET /favicon.ico", http.RedirectHandler(c.files.url("icon.svg"), http.StatusFound))
 	c.mux.Handle("/", c.wrap(access.Viewer, func(*http.Request, *page) error {
-		return &core.Error{Kind: core.NotFound, Message: "There is no such page. The links beside lead to those that are."}
+		return &core.Error{Kind: core.NotFound, Message: "There is no such page. The menu leads to those that are."}
 	}))
 }
 
