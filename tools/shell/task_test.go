@@ -65,7 +65,7 @@ func TestH2_BackgroundThatEnds(t *testing.T) {
 // where the result ended.
 func TestH2_Adopt(t *testing.T) {
 	w := newWorld(t, option{})
-	res := w.call("shell", args{"command": hold + "echo early; until test -e go; do sleep 0.05; done; echo late; exit 3", "timeout": 1, "adopt": true})
+	res := w.call("shell", args{"command": hold + "echo early; until test -e go; do sleep 0.05; done; echo late; exit 3", "timeout": 5, "adopt": true}) // time to begin on a machine with much to do
 	w.is("adopted", res.Text(), "early\n[Still running after TIME; it goes on as task TASK: task_output waits for it and shows what it writes, task_stop ends it. Do not start it again]")
 	if !res.OK() {
 		t.Errorf("an adopted command is an error: %v", res.Err)
@@ -86,7 +86,7 @@ func TestH2_Adopt(t *testing.T) {
 func TestH6_Hold(t *testing.T) {
 	w := newWorld(t, option{})
 	req := w.request("shell", args{"command": hold + "echo early; sleep 300", "timeout": 200})
-	req.Hold = time.Second
+	req.Hold = 3 * time.Second // time to begin on a machine with much to do
 	res := w.do(req)
 	w.is("held", res.Text(), "early\n[Still running after TIME; it goes on as task TASK until its time limit of 3m20s: task_output waits for it and shows what it writes, task_stop ends it. Do not start it again]")
 	wait := w.request("task_output", args{"id": w.task(res.Text()), "timeout": 600})
