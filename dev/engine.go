@@ -39,6 +39,9 @@ type Info struct {
 	// Config are base names of files that change what the engine finds. They are looked for in the folder of a file and in
 	// every folder above it, up to the root.
 	Config []string
+	// Follow returns the files that a configuration file names, relative to its folder. They are configuration too, as far as
+	// they are there. Nil: none.
+	Follow func(config File) []string
 	// Batch wants many files in one job. Otherwise each file is a job of its own, several at a time.
 	Batch bool
 }

@@ -205,6 +205,7 @@ func (w *workspace) ask(ctx context.Context, r *Request) error {
 // step runs one step: propose, ask, do, and with Persist write.
 func (w *workspace) step(ctx context.Context, s Step, args json.RawMessage) error {
 	ran := Ran{Step: s.Name}
+	w.configs = nil // a step before may have changed one
 	defer func() { w.result.Steps = append(w.result.Steps, ran) }()
 	prop, err := s.propose(ctx, w, args)
 	if err != nil {

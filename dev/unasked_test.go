@@ -3,7 +3,10 @@ package dev_test
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tackle-dev/tackle/dev"
@@ -59,4 +62,65 @@ func TestD4_NoProgramUnasked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A configuration that is a link counts where it stays below the root; one that leads out is not read, and that is said.
+func TestConfigByLink(t *testing.T) {
+	var got []string
+	eng := &script{can: []dev.Capability{dev.CanCheck}, config: []string{"x.conf"}, run: func(_ context.Context, job *dev.Job) (*dev.Report, error) {
+		for _, f := range job.Config {
+			got = append(got, f.Path+"="+string(f.Content))
+		}
+		return nil, nil
+	}}
+	w := newWorld(t, map[string]string{"a.x": "1\n", "shared/real.conf": "shared", "../secret": "secret"}, eng)
+	link := filepath.Join(w.dir, "x.conf")
+	if err := os.Symlink(filepath.Join("shared", "real.conf"), link); err != nil {
+		t.Fatal(err)
+	}
+	if res := w.ok(w.step("check", `{"paths":["a.x"]}`)); !slices.Equal(got, []string{"x.conf=shared"}) || has(res, "x.conf", "config") {
+		t.Errorf("within the root: %q %+v", got, res.Diagnostics)
+	}
+	got = nil
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join("..", "secret"), link); err != nil {
+		t.Fatal(err)
+	}
+	res := w.ok(w.step("check", `{"paths":["a.x"]}`))
+	if strings.Contains(strings.Join(got, " "), "secret") || !has(res, "x.conf", "config") {
+		t.Errorf("out of the root: %q %+v", got, res.Diagnostics)
+	}
+}
+
+// Files that a configuration names are configuration too, each once, and never from outside of the root.
+func TestConfigFollowed(t *testing.T) {
+	var got []string
+	eng := following{&script{can: []dev.Capability{dev.CanCheck}, config: []string{"x.conf"}, run: func(_ context.Context, job *dev.Job) (*dev.Report, error) {
+		for _, f := range job.Config {
+			got = append(got, f.Path)
+		}
+		return nil, nil
+	}}}
+	w := newWorld(t, map[string]string{"d/a.x": "1\n", "d/x.conf": "../base.conf ../../out.conf", "base.conf": "d/x.conf more.conf gone.conf", "more.conf": "", "../out.conf": "secret"}, eng)
+	if w.ok(w.step("check", `{"paths":["d"]}`)); !slices.Equal(got, []string{"d/x.conf", "base.conf", "more.conf"}) {
+		t.Errorf("%q", got)
+	}
+	got = nil
+	if w.ok(w.step("check", `{"paths":["d"]}`)); got != nil {
+		t.Errorf("looked twice: %q", got)
+	}
+	w.put("more.conf", "changed")
+	if w.ok(w.step("check", `{"paths":["d"]}`)); got == nil {
+		t.Error("a followed configuration changed, and what was found before still counts")
+	}
+}
+
+type following struct{ *script }
+
+func (f following) Info() dev.Info {
+	i := f.script.Info()
+	i.Follow = func(c dev.File) []string { return strings.Fields(string(c.Content)) }
+	return i
 }

@@ -273,17 +273,7 @@ func (w *workspace) configOf(ctx context.Context, info Info, file string) []File
 	var out []File
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		for _, base := range info.Config {
-			name := path.Join(dir, base)
-			real := filepath.Join(w.p.root.Real, filepath.FromSlash(name))
-			if e, ok := w.files[real]; ok && e.loaded {
-				if e.now.Type == change.File {
-					out = append(out, File{name, e.content()})
-				}
-				continue
-			}
-			if data, err := w.p.read(ctx, real); err == nil {
-				out = append(out, File{name, data})
-			}
+			out = w.config(ctx, info, path.Join(dir, base), out)
 		}
 		if dir == "." || dir == "/" {
 			break
@@ -294,6 +284,50 @@ func (w *workspace) configOf(ctx context.Context, info Info, file string) []File
 	}
 	w.configs[k] = out
 	return out
+}
+
+// config adds a configuration file, and those that it names.
+func (w *workspace) config(ctx context.Context, info Info, name string, out []File) []File {
+	if !filepath.IsLocal(filepath.FromSlash(name)) || slices.ContainsFunc(out, func(f File) bool { return f.Path == name }) {
+		return out
+	}
+	f := File{Path: name}
+	real := filepath.Join(w.p.root.Real, filepath.FromSlash(name))
+	if e, ok := w.files[real]; ok && e.loaded {
+		if e.now.Type != change.File {
+			return out
+		}
+		f.Content = e.content()
+	} else {
+		var err error
+		f.Content, err = w.p.readConfig(ctx, real)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || ctx.Err() != nil:
+			return out
+		case err != nil:
+			w.result.note(Diagnostic{File: w.p.cfg.PathTranslator.Caller(name), Severity: Warn, Source: "dev", Code: "config", Message: fmt.Sprintf("%s works without this configuration: %s", info.Name, sentence(reason(err)))})
+			return out
+		}
+	}
+	out = append(out, f)
+	if info.Follow != nil {
+		for _, ref := range info.Follow(f) {
+			out = w.config(ctx, info, path.Join(path.Dir(name), ref), out)
+		}
+	}
+	return out
+}
+
+// readConfig reads a configuration file, also through a link that stays below the root.
+func (p *Pipeline) readConfig(ctx context.Context, at string) ([]byte, error) {
+	r, err := p.cfg.Host.Resolve(ctx, "", at)
+	if err != nil {
+		return nil, err
+	}
+	if !below(r.Real, p.root.Real) {
+		return nil, errors.New("it is a link that leads out of the root")
+	}
+	return p.read(ctx, r.Real)
 }
 
 func uniqueFiles(list []File) []File {

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"path"
+	"regexp"
 	"strings"
 
 	"github.com/tackle-dev/tackle/dev"
@@ -17,8 +19,22 @@ func Biome(f Found, r Runner, w Workshop) *Command {
 		// The copies are no repository; which files there are to work on was decided before, ignore files included.
 		return Action{Files: files, Argv: argv(args...), Shown: f.Shown + " " + strings.Join(args, " "), Rewrites: rewrites, Exits: []int{1}, Find: biomeFinder(args[0])}
 	}
-	return &Command{Name: "biome", Version: f.Version, Runner: r, Workshop: w, Config: []string{"biome.json", "biome.jsonc", ".editorconfig", "package.json"}, Links: f.Links,
+	return &Command{Name: "biome", Version: f.Version, Runner: r, Workshop: w, Config: []string{"biome.json", "biome.jsonc", ".editorconfig", "package.json"}, Follow: biomeFollow, Links: f.Links,
 		Can: map[dev.Capability]Action{dev.CanFormat: action(true, "format", "--write"), dev.CanLint: action(false, "lint"), dev.CanFix: action(true, "lint", "--write")}}
+}
+
+var biomeNames = regexp.MustCompile(`"([^"*\\\n]+\.(?:jsonc?|grit))"`)
+
+// biomeFollow names the files that a biome.json extends and its plugins: whatever stands there that looks like one. What is
+// not there is left out, so a wrong guess costs nothing.
+func biomeFollow(f dev.File) (out []string) {
+	if base := path.Base(f.Path); base == "package.json" || path.Ext(base) == ".grit" || base == ".editorconfig" {
+		return nil
+	}
+	for _, m := range biomeNames.FindAllSubmatch(f.Content, -1) {
+		out = append(out, string(m[1]))
+	}
+	return out
 }
 
 // biomeFinder leaves out what is no finding: that a file was not formatted because of the syntax errors that stand beside

@@ -21,6 +21,7 @@ type Command struct {
 	Can           map[dev.Capability]Action
 	// Config are base names of its configuration files; see dev.Info.
 	Config []string
+	Follow func(config dev.File) []string // see dev.Info
 	// Links are names in the root that are linked into a folder of copies, because they are too large to copy and belong to
 	// nobody's source: node_modules.
 	Links []string
@@ -61,7 +62,7 @@ const filesMark = "{files}"
 
 // Info is described at dev.Engine.
 func (c *Command) Info() dev.Info {
-	info := dev.Info{Name: c.Name, Version: c.Version, Can: map[dev.Capability]dev.Ability{}, Config: c.Config, Batch: true}
+	info := dev.Info{Name: c.Name, Version: c.Version, Can: map[dev.Capability]dev.Ability{}, Config: c.Config, Follow: c.Follow, Batch: true}
 	for what, a := range c.Can {
 		info.Can[what] = dev.Ability{Files: a.Files, Inputs: a.Inputs, Commands: []string{a.shown()}}
 	}

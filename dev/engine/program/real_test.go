@@ -2,6 +2,7 @@ package program_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -189,6 +190,21 @@ func TestD8_RealBiomeAndTypeScript(t *testing.T) {
 	w.put("src/broken.ts", "function ( {\n")
 	if res, err = p.Acquire("src/broken.ts").Format().Run(t.Context()); err != nil || find(res.Diagnostics, "src/broken.ts", "syntax") == nil || len(res.Unwritten) > 0 {
 		t.Errorf("%v %+v", err, res)
+	}
+	// What a configuration extends, and its plugins, count too.
+	w.put("cfg/base.json", `{"formatter": {"indentStyle": "space", "indentWidth": 7}}`)
+	w.put("biome.json", `{"extends": ["./cfg/base.json"], "plugins": ["./cfg/no.grit"]}`)
+	w.put("cfg/no.grit", "`debugger` where { register_diagnostic(span=$match, message=\"no debugging\") }\n")
+	w.put("src/deep.ts", "export function f() {\nreturn 1\n}\n")
+	if _, err = p.Acquire("src/deep.ts").Format().Write().Run(t.Context()); err != nil || !strings.Contains(w.get("src/deep.ts"), "\n       return") {
+		t.Errorf("an extended configuration: %v %q", err, w.get("src/deep.ts"))
+	}
+	w.put("cfg/base.json", `{"formatter": {"indentStyle": "space", "indentWidth": 5}}`)
+	if _, err = p.Acquire("src/deep.ts").Format().Write().Run(t.Context()); err != nil || !strings.Contains(w.get("src/deep.ts"), "\n     return") {
+		t.Errorf("an extended configuration that changed: %v %q", err, w.get("src/deep.ts"))
+	}
+	if res, err = p.Acquire("src/odd.ts").Lint(dev.Lint{}).Run(t.Context()); err != nil || !strings.Contains(fmt.Sprint(res.Diagnostics), "no debugging") {
+		t.Errorf("a plugin: %v %v", err, res)
 	}
 	w.put("biome.json", "{ broken")
 	var e *dev.Error
