@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestSwapRace(t *testing.T) {
 			build(t, out, content)
 			build(t, filepath.Join(ws, "d"), content)
 			build(t, ws, map[string]string{"x": "Lrwxrwxrwx ../out", "leaf": "-rw-r--r-- same", "y": "Lrwxrwxrwx ../out/f"})
-			ctx, cancel := context.WithTimeout(t.Context(), budget)
+			ctx, cancel := context.WithTimeout(t.Context(), raceTime)
 			defer cancel()
 			var wg sync.WaitGroup
 			for _, pair := range [][2]string{{"d", "x"}, {"leaf", "y"}} {
@@ -49,7 +50,8 @@ func TestSwapRace(t *testing.T) {
 					}
 				})
 			}
-			tried, done := attack(ctx, t, l, ws)
+			tried, done := attack(ctx, t, l, ws, budget)
+			cancel()
 			wg.Wait()
 			if got := tree(t, out); !cmp.Equal(got, content) {
 				t.Errorf("outside of the workspace: %s", cmp.Diff(content, got))
@@ -62,10 +64,15 @@ func TestSwapRace(t *testing.T) {
 	}
 }
 
-func attack(ctx context.Context, t *testing.T, l *Local, ws string) (tried, done int) {
+// raceTime bounds how long a race is waited for that does not take place.
+const raceTime = time.Minute
+
+// attack commits for at least a time, and until some commits were done and some were not.
+func attack(ctx context.Context, t *testing.T, l *Local, ws string, least time.Duration) (tried, done int) {
+	began := time.Now()
 	same := change.FileState([]byte("same"), 0)
 	dir := change.State{Type: change.Dir}
-	for i := 0; ctx.Err() == nil; i++ {
+	for i := 0; ctx.Err() == nil && (time.Since(began) < least || done == 0 || done == tried); i++ {
 		in := func(name string) string { return filepath.Join(ws, "d", name) }
 		n := fmt.Sprint(i)
 		for _, op := range []change.Op{
@@ -101,31 +108,32 @@ func TestForeignRenames(t *testing.T) {
 	l := newLocal(t, nil)
 	p := filepath.Join(l.info.Roots[0].Path, "f")
 	build(t, filepath.Dir(p), map[string]string{"f": "-rw-r--r-- 0"})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), raceTime)
 	defer cancel()
-	var foreign, ours, clashes int
+	var foreign atomic.Int32
+	var ours, clashes int
 	var wg sync.WaitGroup
 	wg.Go(func() { // adds a line by reading and renaming, the way editors save; it may lose lines of ours, not of itself
 		for ctx.Err() == nil {
-			if err := os.WriteFile(p+".theirs", fmt.Appendf(nil, "theirs %d", foreign), 0o644); err != nil {
+			if err := os.WriteFile(p+".theirs", fmt.Appendf(nil, "theirs %d", foreign.Load()), 0o644); err != nil {
 				t.Error(err)
 			}
 			if err := os.Rename(p+".theirs", p); err != nil {
 				t.Error(err)
 			}
-			foreign++
+			foreign.Add(1)
 			for { // until somebody has replaced it knowingly
 				data, err := os.ReadFile(p)
 				if err != nil {
 					t.Error(err)
 				}
-				if string(data) == fmt.Sprintf("theirs %d, seen", foreign-1) || ctx.Err() != nil {
+				if string(data) == fmt.Sprintf("theirs %d, seen", foreign.Load()-1) || ctx.Err() != nil {
 					break
 				}
 			}
 		}
 	})
-	for ctx.Err() == nil {
+	for began := time.Now(); ctx.Err() == nil && (time.Since(began) < time.Second || foreign.Load() < 2 || ours == 0); {
 		data, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)
@@ -148,9 +156,10 @@ func TestForeignRenames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	cancel()
 	wg.Wait()
-	t.Logf("%d foreign saves, %d commits, %d clashes; no save was replaced unseen", foreign, ours, clashes)
-	if foreign < 2 || ours == 0 {
+	t.Logf("%d foreign saves, %d commits, %d clashes; no save was replaced unseen", foreign.Load(), ours, clashes)
+	if foreign.Load() < 2 || ours == 0 {
 		t.Error("the race did not take place")
 	}
 }
