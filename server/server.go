@@ -128,7 +128,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	s := &Server{cfg: cfg, keys: NewKeys(cfg.Box), patience: writeTime, beat: beat, bodyTime: bodyTime}
-	s.door = &access.Door{Keys: s.keys, Guard: guard, Secure: cfg.Secure, Refuse: refuse}
+	s.door = &access.Door{Keys: s.keys, Guard: guard, Secure: cfg.Secure, Log: cfg.Log, Refuse: refuse}
 	for _, t := range cfg.Tokens {
 		if err := cmp.Or(access.CheckName(t.Name), t.Role.Check()); err != nil {
 			return nil, fmt.Errorf("server: token: %w", err)

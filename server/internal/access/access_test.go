@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/internal/store"
+	"github.com/tackle-dev/tackle/mcp"
 )
 
 type clock struct{ at time.Time }
@@ -172,5 +176,29 @@ func TestWEB016_DigestsOnly(t *testing.T) {
 				t.Errorf("%s holds a secret: %s", space, b)
 			}
 		}
+	}
+}
+
+// X4: where the store cannot be read, nobody is let in; why stands in the log, and is not told to whoever asked.
+func TestX4_ADoorWithoutAStoreStaysShut(t *testing.T) {
+	k, m, _ := keys()
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	guard, err := mcp.NewGuard(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	var status int
+	var told string
+	d := &Door{Keys: k, Guard: guard, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Refuse: func(_ http.ResponseWriter, _ *http.Request, code int, message string) { status, told = code, message }}
+	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was let in") })
+	req := httptest.NewRequest(http.MethodGet, "http://localhost/api/me", nil)
+	req.Header.Set("Authorization", "Bearer "+secret(tokenPrefix))
+	d.Wrap(next).ServeHTTP(httptest.NewRecorder(), req)
+	if status != http.StatusServiceUnavailable || strings.Contains(told, store.ErrClosed.Error()) || !strings.Contains(log.String(), store.ErrClosed.Error()) {
+		t.Errorf("%d %q, log %q", status, told, log.String())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"log/slog"
 	"mime"
 	"net"
 	"net/http"
@@ -34,6 +35,7 @@ type Door struct {
 	Guard  *mcp.Guard
 	Fixed  []Fixed
 	Secure bool // mark cookies for TLS only
+	Log    *slog.Logger
 	// Refuse writes a refusal. login says that a person could log in.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, message string)
 }
@@ -65,7 +67,8 @@ func (d *Door) Wrap(next http.Handler) http.Handler {
 			d.Refuse(w, r, no.status, no.message)
 		default: // the store
 			w.Header().Set("Retry-After", "2")
-			d.Refuse(w, r, http.StatusServiceUnavailable, "who you are cannot be looked up now: "+err.Error())
+			d.Log.Error("look up who asks", "err", err) // whoever it is may not read where our files lie
+			d.Refuse(w, r, http.StatusServiceUnavailable, "who you are cannot be looked up now; try again soon. The log of the server says why")
 		}
 	})
 }

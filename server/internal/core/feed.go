@@ -236,9 +236,13 @@ func (h *hub) follow() {
 	st, opt := h.core.box.Store(), &h.core.opt
 	look := time.NewTicker(opt.Look)
 	defer look.Stop()
-	for {
+	for failing := false; ; {
 		more := st.Appended()
 		fed, err := st.Follow(ctx, h.cursor, 1000)
+		if err != nil && !failing {
+			opt.Log.Error("follow what is stored; streams wait until it can be read", "err", err)
+		}
+		failing = err != nil
 		if err == nil && len(fed) > 0 {
 			h.hand(fed)
 			more = after(h.gather()) // what comes meanwhile is handed out together
