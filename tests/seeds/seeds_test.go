@@ -35,8 +35,9 @@ type sentence struct {
 // kinds are the kinds of sentences that demand nothing, with what their texts look like: a demand cannot be passed off as a
 // heading.
 var kinds = map[string]*regexp.Regexp{
-	"heading": regexp.MustCompile(`^(\d+\.|.*[^.!?\s])$`),
-	"diagram": regexp.MustCompile(`^(flowchart |.* --> |-+$)`),
+	"heading": regexp.MustCompile(`^(\d+\.|Tier \d+: [^.]*\.|.*[^.!?\s])$`),
+	"diagram": regexp.MustCompile(`^(flowchart |.* --> |-+$|` + // or lines of an example in code
+		`(import|const) .*[{'})]$|// .*|\w+,$|[{}]|\}\)?,?$|\}\)$|\w+: ('[^']*'|\{),?$)`),
 	"pointer": regexp.MustCompile(`^(• |[^.]*: [^.]*\.$)`),
 	"reason":  regexp.MustCompile(`.`),
 }
