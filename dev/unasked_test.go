@@ -3,6 +3,7 @@ package dev_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,4 +124,21 @@ func (f following) Info() dev.Info {
 	i := f.script.Info()
 	i.Follow = func(c dev.File) []string { return strings.Fields(string(c.Content)) }
 	return i
+}
+
+// A folder that turns into a link out of the root while the gate thinks is not written through.
+func TestD4_LinkedAwayWhileAsked(t *testing.T) {
+	for _, step := range [][2]string{{"edit", `{"path":"d/a.go","edits":[{"old_string":"a\n","new_string":"b\n"}]}`}, {"edit", `{"path":"d/new.go","edits":[{"old_string":"","new_string":"b\n"}]}`}, {"format", `{"paths":["d"]}`}} {
+		const text = "package  a\n"
+		w := newWorld(t, map[string]string{"d/a.go": text, "../out/a.go": text})
+		w.hooks[step[0]] = func(*dev.Request) {
+			if err := errors.Join(os.Rename(filepath.Join(w.dir, "d"), filepath.Join(w.dir, "was")), os.Symlink(filepath.Join("..", "out"), filepath.Join(w.dir, "d"))); err != nil {
+				t.Error(err)
+			}
+		}
+		res, err := w.step(step[0], step[1])
+		if err == nil || res.OK || w.get("../out/a.go") != text || w.get("../out/new.go") != "<absent>" {
+			t.Errorf("%v: %v, outside is %q %q", step, err, w.get("../out/a.go"), w.get("../out/new.go"))
+		}
+	}
 }
