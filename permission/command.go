@@ -54,7 +54,7 @@ func (j *judge) commands(t tool.Target) []subject {
 			l.names[i] = append(l.names[i], l.facts.Calls[k].Name())
 		}
 		s := subject{target: part, line: l, part: i, n: 1, whole: t.Value}
-		if l.looks(i) && (!j.facts.OpenPath || whole || !l.found(i)) {
+		if l.looks(i) && !t.Unseen && (!j.facts.OpenPath || whole || !l.found(i)) {
 			s.classes[0] = ExecReadonly
 		} else {
 			s.classes[0] = j.classCommand(&part)

@@ -215,6 +215,9 @@ func (g *Gate) guardOf(s *subject) guard {
 		}
 		if s.classes[i] == ExecHost && now.verdict == tool.Allow {
 			now = guard{tool.Ask, unconfined, "the command would run outside of confinement"}
+			if s.target.Unseen {
+				now.reason = "the command reads more files than could be looked at before, outside of confinement"
+			}
 		}
 		if now.verdict > worst.verdict {
 			worst = now

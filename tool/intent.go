@@ -38,6 +38,8 @@ type Target struct {
 	Effect Effect     `json:"effect"`
 	Value  string     `json:"value"` // resolved absolute path, command line, URL, or imported tool name
 	Path   *host.Path `json:"path,omitempty"`
+	// Unseen says of a command that it reads more files than were looked at, so nobody knows whether all may be read.
+	Unseen bool `json:"unseen,omitempty"`
 }
 
 // TargetKind says how Value is to be read.

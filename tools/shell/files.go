@@ -22,18 +22,19 @@ type file struct {
 	effect tool.Effect
 }
 
-// maxSeen bounds the directory entries that are looked at for one command line.
-const maxSeen = 20_000
+// maxSeen bounds the directory entries that are looked at for one command line. One that reads more is asked for.
+var maxSeen = 50_000
 
 // finder collects the files of one line.
 type finder struct {
-	ctx   context.Context
-	call  *tool.Call
-	dir   string
-	left  int // entries that may still be looked at
-	known map[string]bool
-	trod  map[step]bool
-	out   []file
+	ctx    context.Context
+	call   *tool.Call
+	dir    string
+	left   int  // entries that may still be looked at
+	unseen bool // there were more
+	known  map[string]bool
+	trod   map[step]bool
+	out    []file
 }
 
 // walk says how a command goes through a tree.
@@ -49,10 +50,10 @@ type step struct {
 	real string
 }
 
-// named returns the files that a line names, which runs in dir.
-func named(ctx context.Context, call *tool.Call, facts *command.Facts, dir string) []file {
+// named returns the files that a line names, which runs in dir, and whether there are more that were not looked at.
+func named(ctx context.Context, call *tool.Call, facts *command.Facts, dir string) (files []file, unseen bool) {
 	if call.Host == nil {
-		return nil
+		return nil, false
 	}
 	f := &finder{ctx: ctx, call: call, dir: dir, left: maxSeen, known: map[string]bool{}, trod: map[step]bool{}}
 	for _, n := range facts.Paths() {
@@ -72,7 +73,7 @@ func named(ctx context.Context, call *tool.Call, facts *command.Facts, dir strin
 			}
 		}
 	}
-	return f.out
+	return f.out, f.unseen
 }
 
 // walkOf says how a call goes through a tree. What git ignores counts, although rg may skip it. A repository may hold links
@@ -188,6 +189,7 @@ func (f *finder) matching(dir, pattern string) []string {
 // list reads a folder, while entries may still be looked at.
 func (f *finder) list(dir string) []host.FileInfo {
 	if f.left <= 0 || f.ctx.Err() != nil {
+		f.unseen = true
 		return nil
 	}
 	list, err := f.call.Host.ReadDir(f.ctx, dir)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -148,6 +149,39 @@ func TestP6_Links(t *testing.T) {
 		}
 		if got := strings.Join(w.asked, "; "); (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
 			t.Errorf("%s: asked %q, want %q", c.line, got, c.why)
+		}
+	}
+}
+
+// P5: a line that reads more files than are looked at is asked for, since any of them may be one that must not be read.
+func TestP5_UnseenFiles(t *testing.T) {
+	defer func(n int) { maxSeen = n }(maxSeen)
+	maxSeen = 100
+	w := newWorld(t, option{})
+	for i := range 3 {
+		dir := filepath.Join(w.dir, "many", strconv.Itoa(i))
+		w.ok(os.MkdirAll(dir, 0o755))
+		for j := range maxSeen / 2 {
+			w.ok(os.WriteFile(filepath.Join(dir, strconv.Itoa(j)), nil, 0o644))
+		}
+	}
+	for line, want := range map[string]string{
+		"grep -r x many/0": "",
+		"grep -r x many":   `the command reads more files than could be looked at before`,
+		"ls -R many":       "",
+	} {
+		w.mu.Lock()
+		w.asked = nil
+		w.mu.Unlock()
+		p, err := w.box.Plan(w.ctx, w.request("shell", args{"command": line}))
+		if err != nil || p.Err != nil {
+			t.Fatal(line, err, p.Err)
+		}
+		if _, err := w.box.Decide(w.ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(w.asked, "; "); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: asked %q, want %q", line, got, want)
 		}
 	}
 }

@@ -109,8 +109,10 @@ func (t Shell) plan(ctx context.Context, call *tool.Call, in taskInput) (tool.Ac
 	}
 	j.keep = keepOf(&facts, err)
 	intent.Looks = j.looks && !in.Background
-	intent.Targets = append(intent.Targets, tool.Target{Kind: tool.CommandTarget, Effect: tool.Execute, Value: in.Command})
-	for _, f := range named(ctx, call, &facts, j.dir) {
+	files, unseen := named(ctx, call, &facts, j.dir)
+	intent.Looks = intent.Looks && !unseen
+	intent.Targets = append(intent.Targets, tool.Target{Kind: tool.CommandTarget, Effect: tool.Execute, Value: in.Command, Unseen: unseen})
+	for _, f := range files {
 		add(f.path, f.effect)
 	}
 	intent.Dir = j.dir
