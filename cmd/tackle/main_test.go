@@ -21,6 +21,7 @@ func TestScripts(t *testing.T) {
 		e.Setenv("HOME", e.WorkDir+"/.home")
 		e.Setenv("XDG_STATE_HOME", e.WorkDir+"/.home/state")
 		e.Setenv("XDG_CONFIG_HOME", e.WorkDir+"/.home/config")
+		e.Setenv("GORACE", "atexit_sleep_ms=50") // under the race detector each command would stay for a second
 		return nil
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"bytes": writeBytes}})
 }
