@@ -91,7 +91,7 @@ func serve(t *testing.T, box *tackle.Box, f func(r *ask.Request) ask.Answer) {
 		defer close(done)
 		_ = sub.Serve(ctx, ask.FaceFunc(func(_ context.Context, r *ask.Request) (ask.Answer, error) {
 			a := f(r)
-			a.Fingerprint, a.Approver = r.Fingerprint, ask.Approver{Name: "ada", Face: "terminal"}
+			a.Fingerprint, a.Approver = r.Fingerprint, ask.Approver{Name: "reviewer", Face: "terminal"}
 			return a, nil
 		}))
 	}()
@@ -204,7 +204,7 @@ func TestP8_TicketOverProcesses(t *testing.T) {
 		t.Fatalf("%+v %v", open, err)
 	}
 	r := open[0].Request
-	if _, err := person.Asks().AnswerTicket(t.Context(), r.ID, ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "ada", Face: "terminal"}}); err != nil {
+	if _, err := person.Asks().AnswerTicket(t.Context(), r.ID, ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "reviewer", Face: "terminal"}}); err != nil {
 		t.Fatal(err)
 	}
 	if res := call(t, agent, "edit", map[string]any{"path": "a.txt", "old_string": "one", "new_string": "other"}); res.Denied == nil {
@@ -262,7 +262,7 @@ func TestP8_GrantsAreKept(t *testing.T) {
 		t.Errorf("another session: %s", res.Text())
 	}
 	list, err := later.Grants(t.Context())
-	if err != nil || len(list) != 1 || list[0].Person != "ada" || list[0].Target != filepath.Join(p.dir, "ws", "b.txt") {
+	if err != nil || len(list) != 1 || list[0].Person != "reviewer" || list[0].Target != filepath.Join(p.dir, "ws", "b.txt") {
 		t.Fatalf("%+v %v", list, err)
 	}
 	if was, err := later.Revoke(t.Context(), list[0].ID); !was || err != nil {

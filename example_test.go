@@ -81,7 +81,7 @@ func ExampleConfig_tools() {
 	}
 	greet := tool.Define(tool.Spec{
 		Name: "greet", Category: "demo", Title: "Greet", Description: "Greet somebody.",
-		Annotations: tool.Annotations{ReadOnly: true}, Example: `{"name": "Ada"}`,
+		Annotations: tool.Annotations{ReadOnly: true}, Example: `{"name": "Reader"}`,
 	}, func(_ context.Context, _ *tool.Call, in input) (tool.Action, error) {
 		return tool.Action{
 			Intent: tool.Intent{Effects: []tool.Effect{tool.Read}},
@@ -95,7 +95,7 @@ func ExampleConfig_tools() {
 	defer cleanup()
 	box := open(dir, tackle.Config{Tools: []tackle.Tool{{Tool: greet}}})
 	defer box.Close()
-	for _, args := range []string{`{"name": "Ada"}`, `{"nam": "Ada"}`} {
+	for _, args := range []string{`{"name": "Reader"}`, `{"nam": "Reader"}`} {
 		res, err := box.Call(context.Background(), tackle.NewRequest("greet", args))
 		if err != nil {
 			log.Fatal(err)
@@ -103,13 +103,13 @@ func ExampleConfig_tools() {
 		fmt.Println(res.Text())
 	}
 	// Output:
-	// Hello, Ada.
+	// Hello, Reader.
 	// TOOL ERROR: MISSING_PARAMETER
 	// Unknown property "nam"; did you mean name? Known: name.
 	// name is required, but missing: a string, "Whom to greet"; for example "text".
 	// PARAMETER: name
 	// EXPECTED: a string
-	// EXAMPLE: greet {"name": "Ada"}
+	// EXAMPLE: greet {"name": "Reader"}
 	// RECOVERY HINT: Correct the arguments and call again. Nothing was done.
 }
 

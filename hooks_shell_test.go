@@ -36,7 +36,7 @@ exit 0
 	var shown []string
 	box := p.open(tackle.Config{Faces: []ask.Face{ask.FaceFunc(func(_ context.Context, r *ask.Request) (ask.Answer, error) {
 		shown = append(shown, r.View.Targets[0].Value)
-		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "ada", Face: "test"}}, nil
+		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "reviewer", Face: "test"}}, nil
 	})}}, true)
 	for _, line := range []string{"git push", "ls && git push -f", "FOO=1 git push", "timeout 5 git push", "sh -c 'git push'"} {
 		if res := call(t, box, "shell", map[string]any{"command": line}); res.Denied == nil || !strings.Contains(res.Text(), "push from the terminal") {

@@ -34,7 +34,7 @@ func TestP11_LedgerNamesThePerson(t *testing.T) {
 			t.Errorf("shown %q, want %q", e.Shown, shown)
 		}
 	}
-	want := []string{"request|ask|rule program:1|", "decision|allow|person ada (terminal)|", "ran|allow|person ada (terminal)|ok"}
+	want := []string{"request|ask|rule program:1|", "decision|allow|person reviewer (terminal)|", "ran|allow|person reviewer (terminal)|ok"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

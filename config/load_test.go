@@ -247,7 +247,7 @@ func TestLoad_Errors(t *testing.T) {
 		{"bad reference", "mode: ${NO PE}", "", `"NO PE" is not the name`},
 		{"open reference", "mode: '${NOPE'", "", "not closed"},
 		{"relative folder", "roots: [src]", "", `"src" is relative, and this file belongs to no folder`},
-		{"another's home", "roots: [~bob/src]", "", "only \"~/\" is read"},
+		{"another's home", "roots: [~clientB/src]", "", "only \"~/\" is read"},
 		{"literal credential", "services: {google: {cse: {api_key: canary}}}", "", "a credential is written as a reference"},
 		{"literal credential in a project", "", "services: {google: {cse: {api_key: canary}}}", projectYAML + ":1:36: services.google.cse.api_key: a credential is written as a reference"},
 		{"credential with a default", "services: {google: {cse: {api_key: '${K:-canary}'}}}", "", "a credential is written as a reference"},

@@ -86,29 +86,29 @@ func TestMCP012_TextStaysText(t *testing.T) {
 func TestMCP015_OtherSessions(t *testing.T) {
 	box, begun, release, ended := gateBox()
 	w := startWeb(t, newTestServer(t, box, Config{}), nil)
-	alice, bob := w.open(w.alice), w.open(w.bob)
+	clientA, clientB := w.open(w.clientA), w.open(w.clientB)
 	done := make(chan string, 1)
 	go func() {
-		done <- messages(t, w.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, inSession(alice)))[0].call(t).text()
+		done <- messages(t, w.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, inSession(clientA)))[0].call(t).text()
 	}()
 	<-begun
-	asBob := func(r *http.Request) { inSession(bob)(r); r.Header.Set("Authorization", "Bearer "+w.bob) }
-	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, asBob)
-	w.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}`, asBob)
-	if res := w.send(`{"jsonrpc":"2.0","id":7,"method":"ping"}`, asBob); res.StatusCode != 200 {
-		t.Errorf("bob's own id 7: %d", res.StatusCode)
+	asClientB := func(r *http.Request) { inSession(clientB)(r); r.Header.Set("Authorization", "Bearer "+w.clientB) }
+	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, asClientB)
+	w.send(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}`, asClientB)
+	if res := w.send(`{"jsonrpc":"2.0","id":7,"method":"ping"}`, asClientB); res.StatusCode != 200 {
+		t.Errorf("clientB's own id 7: %d", res.StatusCode)
 	}
 	close(release)
 	if got := <-done; got != "released" {
-		t.Errorf("alice's call: %s", got)
+		t.Errorf("clientA's call: %s", got)
 	}
 	if err := <-ended; err != nil {
-		t.Errorf("alice's call ended with %v", err)
+		t.Errorf("clientA's call ended with %v", err)
 	}
 	// The owner can cancel.
 	box2, begun2, _, ended2 := gateBox()
 	w2 := startWeb(t, newTestServer(t, box2, Config{}), nil)
-	session := w2.open(w2.alice)
+	session := w2.open(w2.clientA)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -125,13 +125,13 @@ func TestMCP015_OtherSessions(t *testing.T) {
 // WEB-014, WEB-012: there is nothing to traverse, and a token in a URL is none.
 func TestWEB014_OtherPaths(t *testing.T) {
 	w := startWeb(t, newTestServer(t, echoBox(), Config{}), nil)
-	for _, path := range []string{"/artifacts/..%2f..%2fetc%2fpasswd", "//etc/passwd", "/mcp/../../etc/passwd", "/mcp/", "/mcp/x", "/.git/config", "/?token=" + w.alice} {
+	for _, path := range []string{"/artifacts/..%2f..%2fetc%2fpasswd", "//etc/passwd", "/mcp/../../etc/passwd", "/mcp/", "/mcp/x", "/.git/config", "/?token=" + w.clientA} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			req, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			req.Header.Set("Authorization", "Bearer "+w.alice)
+			req.Header.Set("Authorization", "Bearer "+w.clientA)
 			res, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(req)
 			if err != nil {
 				t.Fatal(err)

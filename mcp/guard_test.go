@@ -108,10 +108,10 @@ func TestWEB005_Token(t *testing.T) {
 	for name, change := range map[string]func(*http.Request){
 		"none":           func(r *http.Request) { r.Header.Del("Authorization") },
 		"wrong":          func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+NewSecret()) },
-		"prefix":         func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+w.alice[:40]) },
-		"basic":          func(r *http.Request) { r.Header.Set("Authorization", "Basic "+w.alice) },
-		"cookie":         func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Cookie", "token="+w.alice) },
-		"in the URL":     func(r *http.Request) { r.Header.Del("Authorization"); r.URL.RawQuery = "access_token=" + w.alice },
+		"prefix":         func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+w.clientA[:40]) },
+		"basic":          func(r *http.Request) { r.Header.Set("Authorization", "Basic "+w.clientA) },
+		"cookie":         func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Cookie", "token="+w.clientA) },
+		"in the URL":     func(r *http.Request) { r.Header.Del("Authorization"); r.URL.RawQuery = "access_token=" + w.clientA },
 		"localhost page": func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Origin", "http://localhost:9999") },
 		"another route":  func(r *http.Request) { r.Header.Del("Authorization"); r.URL.Path = "/" },
 		"form of a page": func(r *http.Request) { r.Header.Del("Authorization"); r.Header.Set("Content-Type", "text/plain") },
@@ -169,19 +169,19 @@ func TestWEB010_Listen(t *testing.T) {
 // WEB-013: a session id is no credential.
 func TestWEB013_ForeignSession(t *testing.T) {
 	w := startWeb(t, newTestServer(t, echoBox(), Config{}), nil)
-	session := w.open(w.alice)
+	session := w.open(w.clientA)
 	for method, body := range map[string]string{http.MethodPost: `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, http.MethodGet: "", http.MethodDelete: ""} {
 		res := w.send(body, func(r *http.Request) {
 			r.Method = method
 			inSession(session)(r)
-			r.Header.Set("Authorization", "Bearer "+w.bob)
+			r.Header.Set("Authorization", "Bearer "+w.clientB)
 		})
 		if res.StatusCode != 403 {
 			t.Errorf("%s with another's session: %d", method, res.StatusCode)
 		}
 	}
 	if res := w.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`, inSession(session)); res.StatusCode != 200 {
-		t.Errorf("the session of alice: %d", res.StatusCode)
+		t.Errorf("the session of clientA: %d", res.StatusCode)
 	}
 }
 

@@ -18,18 +18,18 @@ import (
 
 // web is a served handler and two tokens for it.
 type web struct {
-	t      *testing.T
-	url    string
-	client *http.Client
-	alice  string
-	bob    string
+	t       *testing.T
+	url     string
+	client  *http.Client
+	clientA string
+	clientB string
 }
 
 func startWeb(t *testing.T, s *Server, change func(*HTTPConfig)) *web {
 	t.Helper()
-	w := &web{t: t, alice: NewSecret(), bob: NewSecret()}
+	w := &web{t: t, clientA: NewSecret(), clientB: NewSecret()}
 	cfg := HTTPConfig{}
-	for name, secret := range map[string]string{"alice": w.alice, "bob": w.bob} {
+	for name, secret := range map[string]string{"clientA": w.clientA, "clientB": w.clientB} {
 		tok, err := NewToken(name, secret)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func startWeb(t *testing.T, s *Server, change func(*HTTPConfig)) *web {
 	return w
 }
 
-// send posts a body with alice's token; change may alter the request.
+// send posts a body with clientA's token; change may alter the request.
 func (w *web) send(body string, change func(*http.Request)) *http.Response {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/mcp", strings.NewReader(body))
@@ -58,7 +58,7 @@ func (w *web) send(body string, change func(*http.Request)) *http.Response {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("Authorization", "Bearer "+w.alice)
+	req.Header.Set("Authorization", "Bearer "+w.clientA)
 	if change != nil {
 		change(req)
 	}
@@ -138,7 +138,7 @@ func inSession(session string) func(*http.Request) {
 // X3: both eras at one endpoint.
 func TestX3_HTTPBothEras(t *testing.T) {
 	w := startWeb(t, newTestServer(t, echoBox(), Config{}), nil)
-	session := w.open(w.alice)
+	session := w.open(w.clientA)
 	legacy := messages(t, w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"path":"l"}}}`, inSession(session)))
 	if got := legacy[0].call(t); got.text() != `echo {"path":"l"}` || got.ResultType != "" {
 		t.Errorf("older era: %+v", got)
@@ -164,7 +164,7 @@ func TestX3_HTTPBothEras(t *testing.T) {
 // Bad input over HTTP: the status and the code of each.
 func TestHTTPBadInput(t *testing.T) {
 	w := startWeb(t, newTestServer(t, echoBox(), Config{}), func(c *HTTPConfig) { c.MaxBody = 1000 })
-	session := w.open(w.alice)
+	session := w.open(w.clientA)
 	modern := modernHeaders("tools/call", "echo")
 	for _, tt := range []struct {
 		name   string
@@ -215,7 +215,7 @@ func TestX3_HTTPCancel(t *testing.T) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("Authorization", "Bearer "+w.alice)
+	req.Header.Set("Authorization", "Bearer "+w.clientA)
 	modernHeaders("tools/call", "echo")(req)
 	if res, err := w.client.Do(req); err == nil {
 		res.Body.Close()
@@ -231,7 +231,7 @@ func TestHTTPDeleteEndsCalls(t *testing.T) {
 	box, begun, _, ended := gateBox()
 	over := make(chan string, 1)
 	w := startWeb(t, newTestServer(t, box, Config{Ended: func(session string) { over <- session }}), nil)
-	session := w.open(w.alice)
+	session := w.open(w.clientA)
 	answered := make(chan int, 1)
 	go func() {
 		res := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, inSession(session))
@@ -247,7 +247,7 @@ func TestHTTPDeleteEndsCalls(t *testing.T) {
 		t.Errorf("the call ended with %v", err)
 	}
 	<-answered
-	if got, want := <-over, "mcp-alice-"+short(session); got != want {
+	if got, want := <-over, "mcp-clientA-"+short(session); got != want {
 		t.Errorf("session %q ended, want %q", got, want)
 	}
 	if res := w.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`, inSession(session)); res.StatusCode != 404 {
@@ -264,7 +264,7 @@ func TestHTTPProgress(t *testing.T) {
 	}
 	w := startWeb(t, newTestServer(t, box, Config{}), nil)
 	body := strings.Replace(modernCall("1", "{}"), `"_meta":{`, `"_meta":{"progressToken":"p",`, 1)
-	session := w.open(w.alice)
+	session := w.open(w.clientA)
 	for name, res := range map[string]*http.Response{
 		"newer": w.send(body, modernHeaders("tools/call", "echo")),
 		"older": w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","_meta":{"progressToken":"p"}}}`, inSession(session)),
@@ -287,10 +287,10 @@ func TestP8_HTTPModern(t *testing.T) {
 	// MCP-015, WEB-013: another holder's state finds nothing; the call begins anew for them, with an ask of its own.
 	stolen := messages(t, w.send(retry, func(r *http.Request) {
 		modernHeaders("tools/call", "echo")(r)
-		r.Header.Set("Authorization", "Bearer "+w.bob)
+		r.Header.Set("Authorization", "Bearer "+w.clientB)
 	}))[0].call(t)
 	if stolen.ResultType != "input_required" || stolen.RequestState == first.RequestState {
-		t.Errorf("bob with alice's state: %+v", stolen)
+		t.Errorf("clientB with clientA's state: %+v", stolen)
 	}
 	if got := messages(t, w.send(retry, modernHeaders("tools/call", "echo")))[0].call(t); !strings.HasPrefix(got.text(), "allow by") {
 		t.Errorf("second round: %+v", got)
@@ -300,7 +300,7 @@ func TestP8_HTTPModern(t *testing.T) {
 // P8 over HTTP, older era: the question travels on the stream of the call.
 func TestP8_HTTPLegacy(t *testing.T) {
 	w := startWeb(t, newTestServer(t, askBox(0), Config{}), nil)
-	session := w.open(w.alice)
+	session := w.open(w.clientA)
 	res := w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}`, inSession(session))
 	events := bufio.NewScanner(res.Body)
 	next := func() (m message) {
@@ -345,11 +345,11 @@ func TestHTTPSessions(t *testing.T) {
 		messages(t, w.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}`, inSession(session)))
 		return <-names
 	}
-	a1, a2, b := modern(w.alice), modern(w.alice), modern(w.bob)
+	a1, a2, b := modern(w.clientA), modern(w.clientA), modern(w.clientB)
 	if a1 != a2 || a1 == b {
 		t.Errorf("newer era: %s %s %s", a1, a2, b)
 	}
-	s1, s2 := w.open(w.alice), w.open(w.alice)
+	s1, s2 := w.open(w.clientA), w.open(w.clientA)
 	l1, l1b, l2 := legacy(s1), legacy(s1), legacy(s2)
 	if l1 != l1b || l1 == l2 || l1 == a1 || strings.Contains(l1, s1) {
 		t.Errorf("older era: %s %s %s", l1, l1b, l2)
@@ -421,7 +421,7 @@ func TestHTTPSessionCalls(t *testing.T) {
 	box, begun, release, ended := gateBox()
 	s := newTestServer(t, box, Config{})
 	w := startWeb(t, s, nil)
-	session := w.open(w.alice)
+	session := w.open(w.clientA)
 	call := func(id string) *http.Response {
 		return w.send(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"echo","arguments":{}}}`, inSession(session))
 	}

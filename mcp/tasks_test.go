@@ -163,13 +163,13 @@ func TestTaskHTTP(t *testing.T) {
 			t.Errorf("Mcp-Name %q: %d, want %d", name, res.StatusCode, want)
 		}
 	}
-	// MCP-015: bob cannot see, answer or cancel it.
+	// MCP-015: clientB cannot see, answer or cancel it.
 	res := w.send(get, func(r *http.Request) {
 		modernHeaders("tasks/get", id)(r)
-		r.Header.Set("Authorization", "Bearer "+w.bob)
+		r.Header.Set("Authorization", "Bearer "+w.clientB)
 	})
 	if m := messages(t, res)[0]; res.StatusCode != 400 || m.Error == nil || m.Error.Code != -32602 {
-		t.Errorf("bob: %d %+v", res.StatusCode, m)
+		t.Errorf("clientB: %d %+v", res.StatusCode, m)
 	}
 	close(release)
 }

@@ -208,7 +208,7 @@ func TestH2_IdleSessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var over []string
 		n := sessionNames{process: "p", ended: func(s string) { over = append(over, s) }}
-		from := Origin{Principal: "alice", Endpoint: "/mcp"}
+		from := Origin{Principal: "clientA", Endpoint: "/mcp"}
 		first := n.of(from)
 		time.Sleep(idleSession)
 		if again := n.of(from); again != first || over != nil {

@@ -160,7 +160,7 @@ func TestP8_CommandGrants(t *testing.T) {
 	f := facts()
 	grant := func(gr Grant) func(string) tool.Verdict {
 		g := gate(t, Options{Facts: f})
-		gr.Permission, gr.Scope, gr.Person = Shell, ThisProject, "ada"
+		gr.Permission, gr.Scope, gr.Person = Shell, ThisProject, "reviewer"
 		if err := g.Grant(t.Context(), gr); err != nil {
 			t.Fatal(err)
 		}

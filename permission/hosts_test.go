@@ -69,7 +69,7 @@ func TestP5_HostsAndFiles(t *testing.T) {
 	}
 	// A grant for a host answers the asks about it, and no others.
 	g = gate(t, Options{})
-	if err := g.Grant(t.Context(), Grant{Permission: "fetch_url", Pattern: "https://example.com", Scope: ThisProject, Person: "ada"}); err != nil {
+	if err := g.Grant(t.Context(), Grant{Permission: "fetch_url", Pattern: "https://example.com", Scope: ThisProject, Person: "reviewer"}); err != nil {
 		t.Fatal(err)
 	}
 	for address, want := range map[string]tool.Verdict{"https://example.com/b": tool.Allow, "https://www.example.com/": tool.Ask, "http://example.com/": tool.Ask, "https://example.com@evil.test/": tool.Ask} {

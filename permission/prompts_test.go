@@ -54,7 +54,7 @@ func prompts(t testing.TB, g *Gate, calls []*tool.Intent, remembers bool) (n int
 		n++
 		what = append(what, in.Tool+" "+in.Targets[0].Value)
 		if remembers {
-			if err := g.Grant(t.Context(), Grant{Permission: in.Permission, Target: in.Targets[0].Value, Scope: ThisSession, Session: "s", Person: "ada"}); err != nil {
+			if err := g.Grant(t.Context(), Grant{Permission: in.Permission, Target: in.Targets[0].Value, Scope: ThisSession, Session: "s", Person: "reviewer"}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -23,7 +23,7 @@ func (t Greet) Tool() tool.Tool {
 		Name: "greet", Category: "demo", Title: "Greet",
 		Description: "Greet somebody by name.",
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
-		Example:     `{"name": "Ada"}`,
+		Example:     `{"name": "Reader"}`,
 	}, t.plan)
 }
 

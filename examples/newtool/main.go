@@ -25,7 +25,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer box.Close()
-	for _, args := range []string{`{"name": "Ada", "times": 2}`, `{"name": "Ada", "times": 9}`, `{}`} {
+	for _, args := range []string{`{"name": "Reader", "times": 2}`, `{"name": "Reader", "times": 9}`, `{}`} {
 		res, err := box.Call(ctx, tackle.NewRequest("greet", args))
 		if err != nil {
 			log.Fatal(err)

@@ -32,8 +32,8 @@ func TestOneFileAndOneLine(t *testing.T) {
 func ExampleGreet() {
 	main()
 	// Output:
-	// Hello, Ada.
-	// Hello, Ada.
+	// Hello, Reader.
+	// Hello, Reader.
 	//
 	// TOOL ERROR: LIMIT_EXCEEDED
 	// 9 greetings are too many.
@@ -43,6 +43,6 @@ func ExampleGreet() {
 	// name is required, but missing: a string, "Whom to greet"; for example "text".
 	// PARAMETER: name
 	// EXPECTED: a string
-	// EXAMPLE: greet {"name": "Ada"}
+	// EXAMPLE: greet {"name": "Reader"}
 	// RECOVERY HINT: Correct the arguments and call again. Nothing was done.
 }

@@ -114,7 +114,7 @@ type answered struct {
 // start asks in the background.
 func (s *screen) start(ctx context.Context, p *Prompt, r *ask.Request) <-chan answered {
 	s.ready = make(chan struct{})
-	p.Device, p.Name = watched{s.tty, s.ready}, "ada"
+	p.Device, p.Name = watched{s.tty, s.ready}, "reviewer"
 	if p.Settle == 0 {
 		p.Settle = -1
 	}
@@ -181,7 +181,7 @@ func TestP8_Keys(t *testing.T) {
 			if got.err != nil {
 				t.Fatal(got.err)
 			}
-			tt.want.Fingerprint, tt.want.Approver = "f", ask.Approver{Name: "ada", Face: "terminal"}
+			tt.want.Fingerprint, tt.want.Approver = "f", ask.Approver{Name: "reviewer", Face: "terminal"}
 			if diff := cmp.Diff(tt.want, got.a); diff != "" {
 				t.Error(diff)
 			}

@@ -41,7 +41,7 @@ func TestP8_OneWinner(t *testing.T) {
 			t.Fatalf("round %d: %v %v", i, e.Kind, err)
 		}
 		start := make(chan struct{})
-		for name, allow := range map[string]bool{"ada": true, "bob": false} {
+		for name, allow := range map[string]bool{"reviewer": true, "clientB": false} {
 			wg.Go(func() {
 				a := yes(e.Request)
 				a.Allow, a.Approver.Name = allow, name
@@ -62,7 +62,7 @@ func TestP8_OneWinner(t *testing.T) {
 		if won.Load() != 1 || lost.Load() != 1 {
 			t.Fatalf("round %d: %d answers won, %d lost", i, won.Load(), lost.Load())
 		}
-		if want := map[tool.Verdict]string{tool.Allow: "person ada (test)", tool.Deny: "person bob (test)"}[d.Verdict]; d.By != want || !d.Person {
+		if want := map[tool.Verdict]string{tool.Allow: "person reviewer (test)", tool.Deny: "person clientB (test)"}[d.Verdict]; d.By != want || !d.Person {
 			t.Fatalf("round %d: %s by %s", i, d.Verdict, d.By)
 		}
 		if e, err = sub.Next(t.Context()); err != nil || e.Kind != ask.Closed || e.Decision.By != d.By {
@@ -124,7 +124,7 @@ func TestP8_AnswersThatDoNotFit(t *testing.T) {
 				t.Errorf("the right answer did not count: %+v", d)
 			}
 			a := ask.Answer{Allow: true, Fingerprint: tt.in.Fingerprint, Approver: ask.Approver{Name: "eve"}}
-			if _, err := q.Answer(t.Context(), id, a); !errors.Is(err, ask.ErrAnswered) || !strings.Contains(err.Error(), "yes by person ada (test)") {
+			if _, err := q.Answer(t.Context(), id, a); !errors.Is(err, ask.ErrAnswered) || !strings.Contains(err.Error(), "yes by person reviewer (test)") {
 				t.Errorf("a second answer: %v", err)
 			}
 		})
@@ -237,7 +237,7 @@ func TestP8_LateFace(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if d := <-done; d.Verdict != tool.Deny || d.Reason != "use the other file" || d.By != "person ada (test)" {
+	if d := <-done; d.Verdict != tool.Deny || d.Reason != "use the other file" || d.By != "person reviewer (test)" {
 		t.Errorf("%+v", d)
 	}
 	cancel(over)
@@ -313,7 +313,7 @@ func TestP11_Journal(t *testing.T) {
 		}
 		return yes(r)
 	})
-	if want := []string{"asked edit", "closed allow by person ada (test) edit"}; !cmp.Equal(j.lines, want) {
+	if want := []string{"asked edit", "closed allow by person reviewer (test) edit"}; !cmp.Equal(j.lines, want) {
 		t.Error(cmp.Diff(want, j.lines))
 	}
 	for _, fail := range []string{"asked", "closed"} {
@@ -339,7 +339,7 @@ func TestP9_Hunks(t *testing.T) {
 		a.Hunks, a.Denied, a.Words = []int{3, 1}, map[int]string{2: "not this one"}, "keep the rest"
 		return a
 	})
-	want := tool.Decision{Verdict: tool.Allow, By: "person ada (test)", Reason: "keep the rest", Person: true, Hunks: []int{1, 3},
+	want := tool.Decision{Verdict: tool.Allow, By: "person reviewer (test)", Reason: "keep the rest", Person: true, Hunks: []int{1, 3},
 		Denied: map[int]string{2: "not this one", 4: "keep the rest"}, Fingerprint: in.Fingerprint, Shown: d.Shown, At: d.At}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)

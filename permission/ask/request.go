@@ -81,7 +81,7 @@ type Approver struct {
 	Face string `json:"face,omitempty"` // "terminal", "console", "mcp", …
 }
 
-// String returns "person ada (terminal)", or "program (go)".
+// String returns "person reviewer (terminal)", or "program (go)".
 func (a Approver) String() string {
 	s := "program"
 	if a.Name != "" {

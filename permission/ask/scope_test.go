@@ -112,7 +112,7 @@ func TestP8_Scopes(t *testing.T) {
 				}
 			}
 			for _, gr := range grants(t, g) {
-				if gr.Person != "ada" {
+				if gr.Person != "reviewer" {
 					t.Errorf("the grant does not name who gave it: %+v", gr)
 				}
 			}

@@ -71,7 +71,7 @@ func TestP8_Ticket(t *testing.T) {
 	if _, err := other.AnswerTicket(t.Context(), r.ID, yes(r)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.AnswerTicket(t.Context(), r.ID, no(r, "")); !errors.Is(err, ask.ErrAnswered) || !strings.Contains(err.Error(), "person ada (test)") {
+	if _, err := other.AnswerTicket(t.Context(), r.ID, no(r, "")); !errors.Is(err, ask.ErrAnswered) || !strings.Contains(err.Error(), "person reviewer (test)") {
 		t.Errorf("a second answer: %v", err)
 	}
 	for _, tt := range []struct {

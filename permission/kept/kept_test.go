@@ -40,7 +40,7 @@ func decide(t *testing.T, g *permission.Gate, path, session string) tool.Decisio
 }
 
 func grant(target string, scope permission.Scope, session string) permission.Grant {
-	return permission.Grant{Permission: "edit", Target: target, Scope: scope, Session: session, Person: "ada"}
+	return permission.Grant{Permission: "edit", Target: target, Scope: scope, Session: session, Person: "reviewer"}
 }
 
 func stores(t *testing.T) map[string]func() kept.Store {
@@ -64,7 +64,7 @@ func TestP8_GrantsOutliveTheProcess(t *testing.T) {
 			if d := decide(t, second, "/srv/a", "s"); d.Verdict != tool.Ask {
 				t.Fatalf("%+v", d)
 			}
-			for _, g := range []permission.Grant{grant("/srv/a", permission.ThisProject, ""), grant("/srv/b", permission.ThisSession, "s"), {Permission: "edit", Pattern: "/srv/out/*.txt", Scope: permission.ThisProject, Person: "ada"}} {
+			for _, g := range []permission.Grant{grant("/srv/a", permission.ThisProject, ""), grant("/srv/b", permission.ThisSession, "s"), {Permission: "edit", Pattern: "/srv/out/*.txt", Scope: permission.ThisProject, Person: "reviewer"}} {
 				if err := first.Grant(t.Context(), g); err != nil {
 					t.Fatal(err)
 				}

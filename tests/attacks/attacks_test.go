@@ -152,7 +152,7 @@ func always(t *testing.T, seen func(*ask.Request)) []ask.Face {
 		if seen != nil {
 			seen(r)
 		}
-		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "ada", Face: "test"}}, nil
+		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "reviewer", Face: "test"}}, nil
 	})}
 }
 
@@ -308,7 +308,7 @@ func TestPOL015_Batch(t *testing.T) {
 				kinds += string(e.Kind) + " " + e.By + "; "
 			}
 		}
-		if asked[req.ID] != 1 || kinds != "request rule program:1; decision person ada (test); ran person ada (test); " {
+		if asked[req.ID] != 1 || kinds != "request rule program:1; decision person reviewer (test); ran person reviewer (test); " {
 			t.Errorf("%s: asked %d times, recorded as %s", req.ID, asked[req.ID], kinds)
 		}
 	}

@@ -116,7 +116,7 @@ func shellGate(t testing.TB, rules string) *permission.Gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := permission.Facts{Roots: []string{"/w/ws"}, Home: "/home/ada", Command: func(tool.Target) permission.Class { return permission.External }}
+	facts := permission.Facts{Roots: []string{"/w/ws"}, Home: "/home/reviewer", Command: func(tool.Target) permission.Class { return permission.External }}
 	g, err := permission.New(permission.Options{Layers: []permission.Layer{{Name: permission.User, Rules: imported}}, Facts: facts})
 	if err != nil {
 		t.Fatal(rules, err)

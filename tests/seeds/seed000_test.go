@@ -39,7 +39,7 @@ func TestSeed000_OneOwnerOfTheGate(t *testing.T) {
 	face := ask.FaceFunc(func(_ context.Context, r *ask.Request) (ask.Answer, error) {
 		b, err := os.ReadFile(filepath.Join(dir, "a.go"))
 		seen = append(seen, string(b))
-		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "ada"}}, err
+		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "reviewer"}}, err
 	})
 	var box *tackle.Box
 	box, dir = open(t, tackle.Config{Mode: tackle.DevMode, Rules: []permission.Rule{{Permission: "edit", Pattern: "*", Action: tool.Ask}}, Faces: []ask.Face{face}})

@@ -143,7 +143,7 @@ func TestSeed003_DenyAndAsk(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, "new.txt")); !errors.Is(err, os.ErrNotExist) {
 			t.Error("the file was there before the answer")
 		}
-		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "ada"}}, nil
+		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "reviewer"}}, nil
 	})
 	box, dir = open(t, tackle.Config{Rules: []permission.Rule{{Permission: "edit", Pattern: "*", Action: tool.Ask}}, Faces: []ask.Face{face}})
 	if !slices.Contains(box.Names(box.View()), "write_file") {

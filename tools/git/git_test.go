@@ -222,15 +222,15 @@ func TestTexts(t *testing.T) {
 	w.plain("mv", "a.txt", "b.txt")
 	id := strings.TrimSpace(w.plain("rev-parse", "HEAD"))
 	w.holds(w.ok(args{"op": "status"}), "On main at "+id[:10]+".\n", "RM a.txt -> b.txt")
-	w.holds(w.ok(args{"op": "log"}), id[:10]+" 2026-01-02 Ada: first (HEAD -> main, tag: v1)")
-	w.holds(w.ok(args{"op": "show"}), "commit "+id, "Author: Ada <ada@example.org>, 2026-01-02T03:04:05+01:00", "    first\n\n    body of it", "A a.txt +1 -0", "+one", "!Committer")
+	w.holds(w.ok(args{"op": "log"}), id[:10]+" 2026-01-02 Dev: first (HEAD -> main, tag: v1)")
+	w.holds(w.ok(args{"op": "show"}), "commit "+id, "Author: Dev <dev@example.org>, 2026-01-02T03:04:05+01:00", "    first\n\n    body of it", "A a.txt +1 -0", "+one", "!Committer")
 	w.holds(w.ok(args{"op": "show", "rev": "v1:a.txt"}), "one")
 	w.holds(w.ok(args{"op": "show", "rev": "HEAD:."}), "a.txt")
 	w.holds(w.fails(args{"op": "show", "rev": "HEAD:gone"}, tool.NotFound), "has no \"gone\"", "rev=COMMIT:.")
 	w.holds(w.fails(args{"op": "show", "rev": "gone"}, tool.NotFound), `"gone" names no commit`)
 	w.plain("commit", "-q", "-a", "-m", "second")
 	w.holds(w.ok(args{"op": "log", "path": "b.txt"}), "second", "first") // followed over the rename
-	w.holds(w.ok(args{"op": "blame", "path": "b.txt"}), id[:8]+" 2026-01-02 Ada 1: one")
+	w.holds(w.ok(args{"op": "blame", "path": "b.txt"}), id[:8]+" 2026-01-02 Dev 1: one")
 	w.put("b.txt", "one\ntwo\nmine\n")
 	w.holds(w.ok(args{"op": "blame", "path": "b.txt"}), "not committed 3: mine")
 	w.holds(w.ok(args{"op": "blame", "path": "b.txt", "rev": "HEAD"}), "!mine")
@@ -404,8 +404,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s=%q of a repository: taken is %v", tt.key, tt.value, got)
 		}
 	}
-	for value, want := range map[string]string{"~/x": "/home/ada/x", "/etc/x": "/etc/x", "x": "", "": "", "/a\nb": ""} {
-		got := choose([]entry{{"core.excludesfile", value}}, []entry{{"core.excludesfile", "/evil"}}, "/home/ada")
+	for value, want := range map[string]string{"~/x": "/home/dev/x", "/etc/x": "/etc/x", "x": "", "": "", "/a\nb": ""} {
+		got := choose([]entry{{"core.excludesfile", value}}, []entry{{"core.excludesfile", "/evil"}}, "/home/dev")
 		if strings.Contains(got, "evil") || strings.Contains(got, "excludesfile") != (want != "") || want != "" && !strings.Contains(got, `"`+want+`"`) {
 			t.Errorf("ignore file %q: %s", value, got)
 		}

@@ -78,7 +78,7 @@ func signed(w *world, _ string) {
 	tree := strings.TrimSpace(w.plain("rev-parse", "HEAD^{tree}"))
 	head := strings.TrimSpace(w.plain("rev-parse", "HEAD"))
 	file := filepath.Join(w.top, "commit")
-	text := "tree " + tree + "\nparent " + head + "\nauthor Ada <ada@example.org> 1767319445 +0100\ncommitter Ada <ada@example.org> 1767319445 +0100\n" +
+	text := "tree " + tree + "\nparent " + head + "\nauthor Dev <dev@example.org> 1767319445 +0100\ncommitter Dev <dev@example.org> 1767319445 +0100\n" +
 		"gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----\n\nsigned\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		w.t.Fatal(err)

@@ -70,7 +70,7 @@ func newWorld(t testing.TB, opt option) *world {
 	}
 	w := &world{t: t, top: top, dir: filepath.Join(top, "ws")}
 	w.env = append(os.Environ(), "HOME="+filepath.Join(top, "home"), "XDG_CONFIG_HOME="+filepath.Join(top, "home", "xdg"), "GIT_CONFIG_NOSYSTEM=1", "GIT_PAGER=cat",
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.org",
+		"GIT_AUTHOR_NAME=Dev", "GIT_AUTHOR_EMAIL=dev@example.org", "GIT_COMMITTER_NAME=Dev", "GIT_COMMITTER_EMAIL=dev@example.org",
 		"GIT_AUTHOR_DATE=2026-01-02T03:04:05+0100", "GIT_COMMITTER_DATE=2026-01-02T03:04:05+0100", "GIT_ALLOW_PROTOCOL=file:ext", "LC_ALL=C.UTF-8")
 	for _, d := range []string{w.dir, filepath.Join(top, "home", "xdg")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
