@@ -38,7 +38,9 @@ race: ## the race detector over everything; the patch oracles with as many cases
 
 suites: ## the test data of other projects, where SHARED holds it
 	@if test -d '$(SHARED)/suites'; then \
-		TACKLE_SHARED="$$(cd '$(SHARED)' && pwd)" $(GO) test -count=1 -v ./tests/suites ./glob | grep -v -e '^=== ' -e '^    --- PASS' ; test $${PIPESTATUS[0]} -eq 0; \
+		export TACKLE_SHARED="$$(cd '$(SHARED)' && pwd)"; \
+		$(GO) test -count=1 -v -run 'HaveTests|AreAllThere|FollowTheDocuments' ./tests/attacks ./tests/seeds | grep -v -e '^=== '; test $${PIPESTATUS[0]} -eq 0 && \
+		$(GO) test -count=1 -v ./tests/suites ./glob | grep -v -e '^=== ' -e '^    --- PASS' ; test $${PIPESTATUS[0]} -eq 0; \
 	else echo 'suites: $(SHARED)/suites is not here, so the suites of other projects do not run'; fi
 
 RG    := $(NPM)/rg/node_modules/@vscode/ripgrep-linux-x64/bin/rg
