@@ -128,7 +128,11 @@ func TestT2_StepGateIsForSelfGatedTools(t *testing.T) {
 	}
 	var dir string
 	call, dir = stepGate(t, true, deny, func(ctx context.Context, _ *tool.Call, r tool.Runner) error {
-		_, err := r.Commit(ctx, creating(dir, "own"))
+		own := creating(dir, "own")
+		_, err := r.Commit(ctx, own)
+		if _, again := r.Commit(ctx, own); again == nil || !strings.Contains(again.Error(), "twice") {
+			t.Errorf("the same changes again: %v", again)
+		}
 		return err
 	})
 	if res := call(); !res.OK() || len(res.Meta.Transaction) != 1 {
