@@ -73,17 +73,8 @@ func TestP6_WhatIsAsked(t *testing.T) {
 		{"ls; rm a.txt", "the command would run outside of confinement"},
 		{"find . -delete", "the command would run outside of confinement"},
 	} {
-		w.mu.Lock()
-		w.asked = nil
-		w.mu.Unlock()
-		p, err := w.box.Plan(w.ctx, w.request("shell", args{"command": c.line}))
-		if err != nil || p.Err != nil {
-			t.Fatal(c.line, err, p.Err)
-		}
-		if _, err := w.box.Decide(w.ctx, p); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(w.asked, "; "); (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
+		p, got := w.asks(c.line)
+		if (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
 			t.Errorf("%s: asked %q, want %q", c.line, got, c.why)
 		}
 		wrapped := strings.Contains(c.line, "-exec") // allowed part by part, and run alone
@@ -92,6 +83,22 @@ func TestP6_WhatIsAsked(t *testing.T) {
 		}
 	}
 	w.ok(os.Remove(w.dir + "/.env"))
+}
+
+// asks plans a line and decides about it, and returns what a person was asked.
+func (w *world) asks(line string) (*toolbox.Planned, string) {
+	w.t.Helper()
+	w.mu.Lock()
+	w.asked = nil
+	w.mu.Unlock()
+	p, err := w.box.Plan(w.ctx, w.request("shell", args{"command": line}))
+	if err != nil || p.Err != nil {
+		w.t.Fatal(line, err, p.Err)
+	}
+	if _, err := w.box.Decide(w.ctx, p); err != nil {
+		w.t.Fatal(err)
+	}
+	return p, strings.Join(w.asked, "; ")
 }
 
 // P6: links that a repository holds are followed before the command follows them: what they lead to is asked for, and only
@@ -137,17 +144,7 @@ func TestP6_Links(t *testing.T) {
 		{"du folder", ""},
 		{"find -L fine; ls -LR fine; du -L fine; rg -L x fine", ""},
 	} {
-		w.mu.Lock()
-		w.asked = nil
-		w.mu.Unlock()
-		p, err := w.box.Plan(w.ctx, w.request("shell", args{"command": c.line}))
-		if err != nil || p.Err != nil {
-			t.Fatal(c.line, err, p.Err)
-		}
-		if _, err := w.box.Decide(w.ctx, p); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(w.asked, "; "); (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
+		if _, got := w.asks(c.line); (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
 			t.Errorf("%s: asked %q, want %q", c.line, got, c.why)
 		}
 	}
@@ -170,17 +167,7 @@ func TestP5_UnseenFiles(t *testing.T) {
 		"grep -r x many":   `the command reads more files than could be looked at before`,
 		"ls -R many":       "",
 	} {
-		w.mu.Lock()
-		w.asked = nil
-		w.mu.Unlock()
-		p, err := w.box.Plan(w.ctx, w.request("shell", args{"command": line}))
-		if err != nil || p.Err != nil {
-			t.Fatal(line, err, p.Err)
-		}
-		if _, err := w.box.Decide(w.ctx, p); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(w.asked, "; "); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if _, got := w.asks(line); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: asked %q, want %q", line, got, want)
 		}
 	}
