@@ -194,7 +194,9 @@ func (w *printer) gitHeaders(f *FilePatch) {
 	case f.Op == Delete:
 		w.line("deleted file mode ", gitMode(f.OldMode))
 	case f.OldMode != f.NewMode:
-		w.line("old mode ", gitMode(f.OldMode))
+		if f.OldMode != 0 {
+			w.line("old mode ", gitMode(f.OldMode))
+		}
 		w.line("new mode ", gitMode(f.NewMode))
 	}
 	if f.To != "" {
@@ -253,10 +255,11 @@ func gitMode(m fs.FileMode) string {
 	return fmt.Sprintf("100%03o", m.Perm())
 }
 
-// quote writes a name as git does: between quotes with C escapes where it needs them.
+// quote writes a name as git does: between quotes with C escapes where it needs them. A blank at the end is a need here: who
+// reads the line would take it for none of the name.
 func quote(name string) string {
 	odd := func(r rune) bool { return r == '"' || r == '\\' || r == utf8.RuneError || unicode.IsControl(r) }
-	if strings.IndexFunc(name, odd) < 0 {
+	if strings.IndexFunc(name, odd) < 0 && !strings.HasSuffix(name, " ") {
 		return name
 	}
 	out := []byte{'"'}

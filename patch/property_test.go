@@ -318,9 +318,58 @@ func TestPrintParse(t *testing.T) {
 	}
 }
 
+// Printing is idempotent, also for what is hardly a patch: texts of the words of both languages, and printed patches with
+// such words put in.
+func TestPrintIdempotent(t *testing.T) {
+	words := []string{"--- ", "+++ ", "@@ ", "@@", "@@ -1 +1 @@", "@@ -1,2 +1 @@ ", "a/", "b/", "0", "f", "\r", "\n", "\r\n", " ", "-", "+", "\\", "\t",
+		"diff --git ", "rename from ", "rename to ", "copy from ", "copy to ", "/dev/null", "\"", "-- ", "1", "...", "é", "\xff", "\x00", "\v", "\f",
+		"\u0085", "\u2028", "\u00a0", "Index: ", "Binary files ", " differ", "new file mode 100644\n", "deleted file mode 100644\n", "old mode 100644\n",
+		"new mode 100644\n", "new mode 100755\n", "similarity index 5%\n", "--- f\n+++ f\n", "--- a/0\n+++ b/0\n@@ ", "\n@@ ", "\n ", "\n-", "\n+", "\n\\",
+		"*** Begin Patch\n", "*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "*** End of File", "*** End Patch",
+		"*** Environment ID: ", "\t1970-01-01 00:00:00 +0000", " (revision 1)"}
+	rapid.Check(t, func(t *rapid.T) {
+		var text string
+		switch kind := rapid.IntRange(0, 3).Draw(t, "kind"); kind {
+		case 0, 1:
+			format := []Format{Envelope, Unified}[kind]
+			text, _ = drawPatch(t, format).Print(format)
+		case 2:
+			text = "--- a/0\n+++ b/0\n"
+		}
+		for range rapid.IntRange(0, 8).Draw(t, "words") {
+			at := len(text)
+			if text != "" && rapid.Bool().Draw(t, "inside") {
+				at = rapid.IntRange(0, len(text)).Draw(t, "at")
+			}
+			text = text[:at] + rapid.SampledFrom(words).Draw(t, "word") + text[at:]
+		}
+		idempotent(t, text)
+	})
+}
+
+// idempotent checks that what a text means is printed as text that means the same.
+func idempotent(t interface{ Fatalf(string, ...any) }, text string) {
+	p, err := Parse(text)
+	if err != nil {
+		return
+	}
+	printed, err := p.Print(p.Format)
+	if err != nil {
+		return // the language has no words for it
+	}
+	back, err := Parse(printed)
+	if err != nil {
+		t.Fatalf("%v\n%q", err, printed)
+	}
+	if again, err := back.Print(p.Format); err != nil || again != printed {
+		t.Fatalf("%v\n%q\n%q", err, printed, again)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("*** Begin Patch\n*** Update File: f\n@@ x\n-a\n+b\n*** End of File\n*** End Patch\n")
 	f.Add("diff --git a/f b/g\nrename from f\nrename to g\n--- a/f\n+++ b/g\n@@ -1,2 +1 @@ x\n a\n-b\n\\ No newline at end of file\n")
+	f.Add("diff --git 0 0\n@@00000000000\r\r\n ")
 	f.Add("```\ncat <<'X'\n*** Add File: a\n+x\nX\n```\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
@@ -343,18 +392,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("hunk %d: %+v", i+1, h)
 			}
 		}
-		printed, err := p.Print(p.Format)
-		if err != nil {
-			return
-		}
-		back, err := Parse(printed)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, printed)
-		}
-		again, err := back.Print(p.Format)
-		if err != nil || again != printed {
-			t.Fatalf("%v\n%s\n%s", err, printed, again)
-		}
+		idempotent(t, text)
 	})
 }
 

@@ -15,10 +15,13 @@ func (u *unifiedParser) close() error {
 	if err != nil {
 		return err
 	}
+	if (f.Op == Update || f.Op == Copy) && (f.NewMode == 0 || f.NewMode == f.OldMode) {
+		f.OldMode, f.NewMode = 0, 0 // an old mode alone, or the same twice, asks for nothing
+	}
 	switch {
 	case s.binary != "":
 		return &ParseError{Line: s.line, Path: f.Path, Msg: s.binary}
-	case len(s.hunks) == 0 && f.Op == Update && f.To == "" && s.oldMode == s.newMode:
+	case len(s.hunks) == 0 && f.Op == Update && f.To == "" && f.OldMode == f.NewMode:
 		if s.headers || !s.git {
 			return &ParseError{Line: s.line, Path: f.Path, Msg: "no hunk follows the file header"}
 		}

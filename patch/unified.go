@@ -87,7 +87,7 @@ func isFileHeader(lines []string, i int) bool {
 
 // step reads the next header, hunk or other line.
 func (u *unifiedParser) step() error {
-	line := strings.TrimSuffix(u.lines[u.i], "\r")
+	line := strings.TrimRight(u.lines[u.i], "\r")
 	switch {
 	case strings.HasPrefix(line, "diff --git "):
 		if err := u.begin(); err != nil {
@@ -140,7 +140,7 @@ func (u *unifiedParser) begin() error {
 func (u *unifiedParser) gitHeaders() error {
 	s := &u.sec
 	for ; u.i < len(u.lines); u.i++ {
-		key, value := cutHeader(strings.TrimSuffix(u.lines[u.i], "\r"))
+		key, value := cutHeader(strings.TrimRight(u.lines[u.i], "\r"))
 		var err error
 		switch key {
 		case "old mode":
@@ -189,7 +189,7 @@ func (u *unifiedParser) fileHeader() error {
 	}
 	for i, n := range []*name{&u.sec.old, &u.sec.new} {
 		var err error
-		if *n, err = parseName(strings.TrimSuffix(u.lines[u.i+i], "\r")[4:]); err != nil {
+		if *n, err = parseName(strings.TrimRight(u.lines[u.i+i], "\r")[4:]); err != nil {
 			return u.errorf(u.i+i, "%v", err)
 		}
 	}
