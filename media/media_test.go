@@ -218,7 +218,7 @@ func TestM6_RunFailures(t *testing.T) {
 		in              Payload
 		statement, want string
 	}{
-		{text, "sheet delete_rows rows=1", "UNSUPPORTED_OP step 1: sheet delete_rows works on xlsx here, and a.txt is a txt file. Possible with it: redact, sanitize, diff, apply_patch, append, extract text, chunk."},
+		{text, "sheet delete_rows rows=1", "UNSUPPORTED_OP step 1: sheet delete_rows works on xlsx here, and a.txt is txt. Possible with it: redact, sanitize, diff, apply_patch, append, extract text, chunk."},
 		{typed("image/png", "p.png"), "append text=x", "UNSUPPORTED_OP"},
 		{text, "apply_patch patch=x | append text=y", "STEP_FAILED step 1: apply_patch: it gave 2 files, and the next step takes one. Let apply_patch be the last step."},
 		{text, "append text=x | redact match=a", "STEP_FAILED step 2: redact: the file made its engine stop (a file that nobody thought of); it is damaged, or its format is not understood."},

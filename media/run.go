@@ -223,7 +223,7 @@ func (r *run) inapplicable(v *pipe.Verb, in *Payload) *Error {
 	for _, f := range v.Families {
 		fams = append(fams, string(f)+"s")
 	}
-	e := &Error{Code: UnsupportedOp, Verb: v.ID, Message: fmt.Sprintf("%s works on %s here, and %s is %s.", words(v.ID), r.worksOn(v, fams), in.Name, article(what))}
+	e := &Error{Code: UnsupportedOp, Verb: v.ID, Message: fmt.Sprintf("%s works on %s here, and %s is %s.", words(v.ID), r.worksOn(v, fams), in.Name, what)}
 	if len(try) == 0 {
 		e.Message += " Nothing here works on it but extract metadata."
 	} else {
@@ -231,8 +231,6 @@ func (r *run) inapplicable(v *pipe.Verb, in *Payload) *Error {
 	}
 	return e
 }
-
-func article(format string) string { return "a " + format + " file" }
 
 // worksOn names the formats that engines declare for a verb, or else its families.
 func (r *run) worksOn(v *pipe.Verb, families []string) string {
@@ -326,6 +324,29 @@ func (r *run) edit(ctx context.Context, s *Step, in Payload) (Result, error) {
 		}
 	}
 	res.Warnings = append(warnings, res.Warnings...)
+	if format, ok := s.Args["format"].(string); ok && s.Verb == "extract.assets" {
+		return r.reencoded(ctx, res, format)
+	}
+	return res, nil
+}
+
+// reencoded gives the pictures of a list in one format. A picture that cannot be is given as it is, and said so.
+func (r *run) reencoded(ctx context.Context, res Result, format string) (Result, error) {
+	for i := range res.List {
+		p := Identify(res.List[i])
+		if FamilyOf(p.MIME) != Image || p.MIME == mimeOf(format) {
+			continue
+		}
+		out, err := r.mutate(ctx, []Step{{Verb: "image.format", Args: map[string]any{"to": format}}}, p)
+		switch {
+		case ctx.Err() != nil:
+			return res, ctx.Err()
+		case err != nil:
+			res.Warnings = append(res.Warnings, fmt.Sprintf("%s stays %s: %v", p.Name, p.MIME, err))
+		default:
+			res.List[i] = *out.Media
+		}
+	}
 	return res, nil
 }
 
