@@ -33,6 +33,7 @@ func TestM1_Statements(t *testing.T) {
 		{"value: number", "data set path=a.b value=1.50", `data set path="a.b" value='1.50'`, nil},
 		{"value: text", "data set path=a value=hello", `data set path=a value='"hello"'`, nil},
 		{"value: object", `data set path=a value='{"x": [1]}'`, `data set path=a value='{"x":[1]}'`, nil},
+		{"JSON with its own escapes", `data merge fragment='{"a":"x \"y\"","b":"1\n2"}'`, `data merge fragment='{"a":"x \\"y\\"","b":"1\\n2"}'`, nil},
 		{"order of the table", `data set value=1 path=a`, `data set path=a value='1'`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -31,6 +31,7 @@ type Token struct {
 	Kind  Kind
 	Text  string
 	Flags string // of a Regex
+	Raw   string // of a String: what stands between the quotes, where no escape but that of the quote counts
 	Pos   Pos
 	End   int // offset behind it
 }
@@ -111,7 +112,11 @@ func (l *lexer) next() (Token, error) {
 		return Token{Kind: map[byte]Kind{'|': Bar, '=': Equals, ',': Comma}[c], Text: string(c), Pos: p, End: l.at}, nil
 	case c == '"' || c == '\'':
 		text, err := l.str()
-		return Token{Kind: String, Text: text, Pos: p, End: l.at}, err
+		t := Token{Kind: String, Text: text, Pos: p, End: l.at}
+		if err == nil {
+			t.Raw = strings.ReplaceAll(l.src[p.Offset+1:l.at-1], `\`+string(c), string(c))
+		}
+		return t, err
 	case c == '/':
 		return l.regex()
 	case c == '@' && l.at+1 < len(l.src) && (l.src[l.at+1] == '"' || l.src[l.at+1] == '\''):

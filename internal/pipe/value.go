@@ -24,10 +24,11 @@ type item struct {
 	ops    bool            // it comes from structured operations
 	bool   bool            // it is true or false
 	quoted bool
+	raw    string // of a String of a statement, before escapes
 }
 
 func tokenItem(t Token) item {
-	return item{kind: t.Kind, text: t.Text, flags: t.Flags, quoted: t.Kind == String, bool: t.Kind == Ident && (t.Text == "true" || t.Text == "false")}
+	return item{raw: t.Raw, kind: t.Kind, text: t.Text, flags: t.Flags, quoted: t.Kind == String, bool: t.Kind == Ident && (t.Text == "true" || t.Text == "false")}
 }
 
 // jsonArg makes an argument of a JSON value; an array is a list of its elements.
@@ -377,9 +378,22 @@ func (it *item) structured() (any, *problem) {
 	}
 	out, err := compact(raw)
 	if err != nil {
+		if own, ok := it.unescaped(); ok {
+			return own, nil
+		}
 		return nil, wrong("not valid JSON (%s).", err)
 	}
 	return out, nil
+}
+
+// unescaped reads JSON whose own backslashes were written once: '{"a":"x \"y\""}'. It counts only where the text after
+// escapes is no JSON, so nothing that is right is read in another way.
+func (it *item) unescaped() (json.RawMessage, bool) {
+	if it.raw == "" {
+		return nil, false
+	}
+	out, err := compact(json.RawMessage(it.raw))
+	return out, err == nil
 }
 
 func (it *item) anyValue() (any, *problem) {
@@ -407,6 +421,11 @@ func (it *item) anyValue() (any, *problem) {
 	}
 	if out, err := compact(json.RawMessage(text)); err == nil {
 		return out, nil
+	}
+	if t := strings.TrimSpace(it.raw); t != "" && (t[0] == '{' || t[0] == '[' || t[0] == '"') {
+		if own, ok := it.unescaped(); ok {
+			return own, nil
+		}
 	}
 	return stringJSON(text), nil
 }

@@ -197,6 +197,19 @@ func tableOf(root *node, doc string) (Table, error) {
 	return t, nil
 }
 
+// ReadJSON reads a table from an array of arrays, or of objects, whose keys become the first row.
+func ReadJSON(p *media.Payload, lim media.Limits) (Table, error) {
+	src, _, err := decode(p)
+	if err != nil {
+		return nil, err
+	}
+	root, err := parseJSON(src, lim)
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(root, src)
+}
+
 func cell(n *node, doc string) string {
 	text := doc[n.from:n.to]
 	switch n.kind {

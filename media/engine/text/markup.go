@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	xhtml "golang.org/x/net/html"
+
+	"github.com/tackle-dev/tackle/media"
 )
 
 // token is a token of markup with its place.
@@ -108,7 +110,10 @@ var inline = []string{"a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "da
 
 // markup takes HTML or XML apart: its running text as one piece, in which tags are nothing or a line break, and each
 // attribute, comment, script and style as one of its own.
-func markup(src string) []*piece {
+func markup(src string) []*piece { return markupWith(src, &Words{Inline: inline}) }
+
+func markupWith(src string, w *Words) []*piece {
+	skip := 0
 	body := &piece{write: html.EscapeString}
 	out := []*piece{body}
 	decoded := func(p *piece, s string, at int) {
@@ -121,12 +126,25 @@ func markup(src string) []*piece {
 	for _, t := range tokens(src) {
 		switch {
 		case t.kind == xhtml.TextToken && !t.rawChild:
-			decoded(body, t.raw, t.from)
+			if skip == 0 {
+				decoded(body, t.raw, t.from)
+			}
 		case t.kind == xhtml.StartTagToken || t.kind == xhtml.EndTagToken || t.kind == xhtml.SelfClosingTagToken:
-			if !slices.Contains(inline, t.name) {
+			if !slices.Contains(w.Inline, t.name) {
 				body.add("\n", -1, -1)
 			}
+			if slices.Contains(w.Skip, t.name) {
+				switch t.kind {
+				case xhtml.StartTagToken:
+					skip++
+				case xhtml.EndTagToken:
+					skip = max(0, skip-1)
+				}
+			}
 			for _, a := range attrs(t.raw) {
+				if w.Attrs != nil && !slices.Contains(w.Attrs, a.name) {
+					continue
+				}
 				if a.valFrom >= 0 && a.valTo > a.valFrom {
 					p := &piece{write: html.EscapeString}
 					decoded(p, t.raw[a.valFrom:a.valTo], t.from+a.valFrom)
@@ -138,4 +156,48 @@ func markup(src string) []*piece {
 		}
 	}
 	return out
+}
+
+// Words finds and replaces words in XML as they read: entities decoded, and put together over the tags that are named as
+// inline. It serves formats that are made of XML parts.
+type Words struct {
+	Patterns    []*media.Pattern
+	Replacement string
+	Inline      []string // names of elements, lower case, with their prefix, that do not end a word
+	Skip        []string // names of elements whose text is not words
+	Attrs       []string // names of attributes that hold words; nil: all
+}
+
+// Replace replaces all matches in running text and attributes. which reports for each pattern whether it was there.
+func (w *Words) Replace(src string) (out string, n int, which []bool, err error) {
+	out, which = src, make([]bool, len(w.Patterns))
+	for i, pat := range w.Patterns {
+		var splices []splice
+		for _, p := range markupWith(out, w) {
+			s, k, err := p.find(pat, w.Replacement)
+			if err != nil {
+				return "", 0, nil, err
+			}
+			splices, n = append(splices, s...), n+k
+			which[i] = which[i] || k > 0
+		}
+		out = apply(out, splices)
+	}
+	return out, n, which, nil
+}
+
+// Find returns the first match that is left, or "".
+func (w *Words) Find(src string) (string, error) {
+	for _, p := range markupWith(src, w) {
+		for _, pat := range w.Patterns {
+			spans, err := pat.Find(string(p.text))
+			if err != nil {
+				return "", err
+			}
+			if len(spans) > 0 {
+				return string(p.text[spans[0].From:spans[0].To]), nil
+			}
+		}
+	}
+	return "", nil
 }
