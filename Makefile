@@ -1,4 +1,4 @@
-# tackle: gear for agents. `make run` serves this folder's tools to MCP clients, `make test` proves everything;
+# tackle: gear for agents. `make run` serves a sample project with its console, `make test` proves everything;
 # both install what they need. Everything else is a part of these two.
 
 SHELL   := /bin/bash
@@ -8,13 +8,14 @@ SHARED  ?= ../shared
 FUZZ    ?= 10s
 NPM     ?= $(CURDIR)/.npm
 CLIENTS ?=
-ROOT    ?= .
+ROOT    ?= examples/sample
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 .PHONY: run build test check unit race vet fuzz suites oracles clients kill bench deps golden clean
 
-run: deps build ## serve ROOT (default: this folder) to MCP clients over stdio, after saying how to connect
-	@$(BIN) mcp --root '$(ROOT)' --hello
+run: deps build ## console, API and MCP over a scratch copy of ROOT (default: a sample project), after saying how to connect
+	@dir=$$(mktemp -d) && cp -R '$(ROOT)' "$$dir/project" && $(BIN) serve -C "$$dir/project" --state "$$dir/state"; code=$$?; \
+	echo "The scratch copy is in $$dir"; exit $$code
 
 build: ## bin/tackle
 	@$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/tackle

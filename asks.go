@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/internal/ledger"
+	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/permission/kept"
@@ -42,20 +43,38 @@ type journal struct{ box *Box }
 func (j journal) Asked(ctx context.Context, r *ask.Request) error {
 	e := entryOf(r)
 	e.Kind, e.Decision, e.By, e.Reason = ledger.Request, tool.Ask.String(), r.By, r.View.Reason
-	_, err := j.box.ledger.Append(ctx, e)
+	ev, err := askEvent(AskRecord{Phase: ask.Opened, ID: r.ID, Call: r.Call, Tool: r.Tool, Request: r}, r.Session, r.ID+"/opened", r.Asked)
+	if err != nil {
+		return err
+	}
+	_, _, err = j.box.ledger.AppendWith(ctx, []store.Event{ev}, e)
 	return err
 }
 
 // Closed is described at ask.Journal. The answer to a call that waits is in the record of that call, which the road
 // stores before it runs.
 func (j journal) Closed(ctx context.Context, r *ask.Request, d tool.Decision) error {
+	d.Reason = j.box.mask(d.Reason)
+	ev, err := askEvent(AskRecord{Phase: ask.Closed, ID: r.ID, Call: r.Call, Tool: r.Tool, Decision: &d}, r.Session, closedKey(r), d.At)
+	if err != nil {
+		return err
+	}
 	if r.Intent != nil {
-		return nil
+		_, err = j.box.store.Append(ctx, ev)
+		return err
 	}
 	e := entryOf(r)
-	e.Kind, e.Decision, e.By, e.Reason, e.Shown = ledger.Decision, d.Verdict.String(), d.By, j.box.mask(d.Reason), r.Shown
-	_, err := j.box.ledger.Append(ctx, e)
+	e.Kind, e.Decision, e.By, e.Reason, e.Shown = ledger.Decision, d.Verdict.String(), d.By, d.Reason, r.Shown
+	_, _, err = j.box.ledger.AppendWith(ctx, []store.Event{ev}, e)
 	return err
+}
+
+// closedKey is unique for the end of an ask, and for the later answer to its ticket.
+func closedKey(r *ask.Request) string {
+	if r.Intent == nil {
+		return r.ID + "/answered"
+	}
+	return r.ID + "/closed"
 }
 
 func entryOf(r *ask.Request) ledger.Entry {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 
 	"github.com/tackle-dev/tackle/artifact"
@@ -12,6 +13,7 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 	artifacttool "github.com/tackle-dev/tackle/tools/artifact"
 	"github.com/tackle-dev/tackle/tools/file"
+	"github.com/tackle-dev/tackle/tools/git"
 	searchtools "github.com/tackle-dev/tackle/tools/search"
 	"github.com/tackle-dev/tackle/undo"
 )
@@ -19,12 +21,12 @@ import (
 // builtins is the explicit list of tools, in the order in which models see them.
 func (b *Box) builtins() []Tool {
 	var out []Tool
-	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
+	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), b.gitTools(), b.shellTools(), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
 		for _, t := range list {
-			out = append(out, Tool{t, []string{DefaultMode}})
+			out = append(out, Tool{Tool: t, Modes: []string{DefaultMode}})
 		}
 	}
-	out = append(out, Tool{file.Undo{Diff: b.diffOf}.Tool(), []string{}}) // a system tool
+	out = append(out, Tool{Tool: file.Undo{Diff: b.diffOf}.Tool(), Modes: []string{}}) // a system tool
 	for _, t := range b.cfg.Tools {
 		if t.Modes == nil {
 			t.Modes = []string{b.cfg.Mode}
@@ -33,6 +35,17 @@ func (b *Box) builtins() []Tool {
 	}
 	off := b.merged.Disabled()
 	return slices.DeleteFunc(out, func(t Tool) bool { return slices.Contains(off, t.Definition().Name) })
+}
+
+// gitTools returns the tool that looks at repositories, where git can be run.
+func (b *Box) gitTools() []tool.Tool {
+	if b.commands.runner == nil {
+		return nil
+	}
+	if _, err := exec.LookPath("git"); err != nil && b.cfg.Host == nil {
+		return nil
+	}
+	return git.Tools(git.Config{Runner: b.commands.runner})
 }
 
 // diffOf finds what the record of a transaction says it changed.

@@ -2,6 +2,7 @@ package tackle
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/tackle-dev/tackle/command"
 	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
@@ -65,7 +68,7 @@ func (b *Box) loadHooks() (*hook.Set, *hookFiles, error) {
 		}
 	}
 	if path := b.projectHooks(); path != "" {
-		if err := add(path, func(data []byte) bool { return b.trust().Trusted(config.TrustKey(b.merged.ProjectDir, data)) }); err != nil {
+		if err := add(path, func(data []byte) bool { return b.trust().Trusted(b.hooksKey(data)) }); err != nil {
 			return nil, files, err
 		}
 	}
@@ -80,20 +83,10 @@ func (b *Box) projectHooks() string {
 	return filepath.Join(b.merged.ProjectDir, ".tackle", hooksFile)
 }
 
-// trustHooks trusts the project's hooks as they are now, and returns their path; "" where there are none.
-func (b *Box) trustHooks() (string, error) {
-	path := b.projectHooks()
-	if path == "" {
-		return "", nil
-	}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return path, b.trust().Add(config.TrustKey(b.merged.ProjectDir, data), path)
+// hooksKey names the project's hooks with this content. It is no key of a configuration file: what is harmless in the one
+// is not in the other.
+func (b *Box) hooksKey(content []byte) string {
+	return config.TrustKey(filepath.Join(b.merged.ProjectDir, ".tackle", hooksFile), content)
 }
 
 // hookPaths are the places of hooks, which only people write.
@@ -103,6 +96,51 @@ func (b *Box) hookPaths() []string {
 		out = append(out, filepath.Join(filepath.Dir(path), hooksFile))
 	}
 	return out // a project's lie below .tackle, which is guarded at every place
+}
+
+// hookPrograms returns the files that the lines of hooks name: a hook runs outside of every guard, so who changes its script
+// changes what is guarded. What a line names by other means than a path is not found.
+func (b *Box) hookPrograms(set *hook.Set) []string {
+	project := cmp.Or(b.merged.ProjectDir, b.cfg.Dir)
+	var out []string
+	add := func(dir, name string) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return
+		}
+		out = append(out, name)
+		if real, err := filepath.EvalSymlinks(name); err == nil && real != name {
+			out = append(out, real)
+		}
+	}
+	for _, c := range set.Commands() {
+		words := c.Args
+		if words == nil {
+			quoted := command.Quote(project)
+			line := strings.NewReplacer(`"$CLAUDE_PROJECT_DIR"`, quoted, `"${CLAUDE_PROJECT_DIR}"`, quoted, `$CLAUDE_PROJECT_DIR`, quoted, `${CLAUDE_PROJECT_DIR}`, quoted).Replace(c.Command)
+			facts, _ := command.Parse(line) // what cannot be read whole is read as far as it goes
+			for i := range facts.Calls {
+				for _, w := range facts.Calls[i].Args {
+					words = append(words, w.Text)
+				}
+			}
+		} else {
+			words = append([]string{c.Command}, words...)
+		}
+		for _, w := range words {
+			if rest, ok := strings.CutPrefix(w, "~/"); ok {
+				if home, err := os.UserHomeDir(); err == nil {
+					w = filepath.Join(home, rest)
+				}
+			}
+			if w != "" {
+				add(b.cfg.Dir, w)
+			}
+		}
+	}
+	return out
 }
 
 // Notes returns what a person should know about the configuration, each a sentence: rules that do not do what they seem to

@@ -170,6 +170,36 @@ func TestHooksAreGuarded(t *testing.T) {
 	}
 }
 
+// SELF-001, SELF-002: what a person's hooks and servers are is guarded as a whole, also what is not there yet, and so are the
+// scripts that hooks run: no rule lets an agent change what guards it.
+func TestHookProgramsAreGuarded(t *testing.T) {
+	p, _ := hooked(t, nil)
+	p.put("ws/scripts/guard.sh", "exit 0\n")
+	p.put("ws/scripts/other.sh", "exit 0\n")
+	p.put("ws/with space/g.py", "")
+	p.put("lib/real.sh", "exit 0\n")
+	if err := os.Symlink(filepath.Join(p.dir, "lib/real.sh"), filepath.Join(p.dir, "ws/link.sh")); err != nil {
+		t.Fatal(err)
+	}
+	p.put("config/tackle/hooks.json", `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+		{"type": "command", "command": "test -n \"$X\" || ./scripts/guard.sh --fast"},
+		{"type": "command", "command": "python3 \"$CLAUDE_PROJECT_DIR\"/with\\ space/g.py"},
+		{"type": "command", "command": "/bin/sh", "args": ["link.sh"]}]}]}}`)
+	box := p.open(tackle.Config{Rules: []permission.Rule{{Permission: "*", Pattern: "/**"}, {Permission: "*", Pattern: "**"}}}, true)
+	for _, path := range []string{"scripts/guard.sh", "scripts/./guard.sh", "with space/g.py", "link.sh", filepath.Join(p.dir, "lib/real.sh"),
+		filepath.Join(p.dir, "config/tackle/mcp.json"), filepath.Join(p.dir, "config/tackle/new/x"), filepath.Join(p.dir, "config/tackle/config.yaml")} {
+		if res := call(t, box, "write_file", map[string]any{"path": path, "content": "{}"}); res.Denied == nil || !strings.Contains(res.Denied.Decision.By, "guard config") {
+			t.Errorf("%s: %s", path, res.Text())
+		}
+	}
+	if res := call(t, box, "move_file", map[string]any{"path": "scripts", "to": "moved"}); res.Denied == nil {
+		t.Errorf("the folder of a hook's script is moved away: %s", res.Text())
+	}
+	if res := call(t, box, "write_file", map[string]any{"path": "scripts/other.sh", "content": "x"}); !res.OK() {
+		t.Error(res.Text())
+	}
+}
+
 // HOOK-001, HOOK-005: what real programs do wrong.
 func TestHookRunner(t *testing.T) {
 	run := func(p hook.Process, limit time.Duration) (hook.Output, error) {

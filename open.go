@@ -16,7 +16,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +27,7 @@ import (
 	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
+	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/permission"
@@ -59,7 +62,11 @@ type Config struct {
 	Tools []Tool
 	Hooks []toolbox.Hook
 	// Host replaces the local host.
-	Host    host.Host
+	Host host.Host
+	// Keeper starts the processes that end a command's tree when this one dies, kill -9 included: usually proc.Self(), in a
+	// program whose main calls proc.KeeperMain first. Default: none; what a killed process leaves is ended by the next one.
+	Keeper []string
+
 	Options tool.Options // add to those of the files
 	Log     *slog.Logger // default: discards
 }
@@ -68,6 +75,9 @@ type Config struct {
 type Tool struct {
 	tool.Tool
 	Modes []string
+	// Replace puts it in the place of a tool of the same name, such as a built-in one. Otherwise a name that is taken is an
+	// error.
+	Replace bool
 }
 
 // Answers for Config.Approve.
@@ -93,12 +103,15 @@ type Box struct {
 	asks      *ask.Queue
 	ledger    *ledger.Ledger
 	store     store.Store
+	end       func() error // ends commands of the host that Open opened
+	commands  commandHalf
 	log       *session.Log
 	artifacts *artifact.Store
 	snapshot  snapshot
 	loading   config.Options // how the configuration was read
 	faces     []ask.Face
 	notes     []string
+	programs  []string // files that hooks run
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -187,11 +200,11 @@ func (b *Box) assemble() error {
 			roots = append(roots, host.Root{Path: r})
 		}
 		l, err := local.Open(local.Config{Roots: roots, StateDir: filepath.Join(cfg.StateDir, "host"),
-			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge})
+			MaxImageBytes: int64(m.Images.MaxBytes), MaxImageAge: m.Images.MaxAge, Commands: proc.Config{Keeper: cfg.Keeper, Pass: m.Shell.Pass}})
 		if err != nil {
 			return err
 		}
-		h = l
+		h, b.end = l, l.EndCommands
 	}
 	b.store = store.Open(cfg.StateDir, store.Options{})
 	b.log = session.NewLog(b.store)
@@ -202,16 +215,17 @@ func (b *Box) assemble() error {
 	env := b.merged.ToolEnvironment()
 	env.Mode = cfg.Mode
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
+	b.openCommands(h)
 	tools := b.builtins()
-	var err error
-	if b.policy, err = b.newPolicy(h, tools); err != nil {
-		return err
-	}
-	b.asks = b.newAsks()
 	set, hookFiles, err := b.loadHooks()
 	if err != nil {
 		return err
 	}
+	b.programs = b.hookPrograms(set)
+	if b.policy, err = b.newPolicy(h, tools); err != nil {
+		return err
+	}
+	b.asks = b.newAsks()
 	hooks := b.newHooks(set)
 	b.faces = append(slices.Clone(cfg.Faces), hooks.Face())
 	var answerer toolbox.Answerer = asker{b}
@@ -229,7 +243,11 @@ func (b *Box) assemble() error {
 		return err
 	}
 	for _, t := range tools {
-		if err := b.Register(t.Tool, t.Modes...); err != nil {
+		add := b.Register
+		if t.Replace {
+			add = b.Replace
+		}
+		if err := add(t.Tool, t.Modes...); err != nil {
 			return err
 		}
 	}
@@ -246,14 +264,17 @@ func (s settle) Answer(_ context.Context, a toolbox.Asked) (tool.Decision, error
 	return d, nil
 }
 
-// Close ends the box. Calls that still run fail.
+// Close ends the box, and the commands that its host runs. Calls that still run fail.
 func (b *Box) Close() error {
 	if b.store == nil {
 		return nil
 	}
-	var err error
+	err := b.commands.close()
+	if b.end != nil {
+		err = errors.Join(err, b.end())
+	}
 	if b.log != nil {
-		err = b.log.Close()
+		err = errors.Join(err, b.log.Close())
 	}
 	return errors.Join(err, b.store.Close())
 }
@@ -270,20 +291,66 @@ func (b *Box) Dir() string { return b.cfg.Dir }
 // Settings returns the merged configuration with the origin of each value.
 func (b *Box) Settings() config.Merged { return b.merged }
 
-// TrustProject trusts the project's configuration file as it is now, so that its rules may also allow, and its hooks, so
-// that they run. It returns the path of a file. Boxes that are open keep what they began with.
-func (b *Box) TrustProject() (string, error) {
-	path, err := b.trustHooks()
-	if err != nil {
-		return path, err
+// ProjectFile is a file of the project that counts fully only when a person trusts its exact content.
+type ProjectFile struct {
+	Path    string
+	Content []byte
+	Trusted bool
+	key     string
+}
+
+// ProjectFiles returns the configuration file of the project, and its hooks, as they are now.
+func (b *Box) ProjectFiles() ([]ProjectFile, error) {
+	var out []ProjectFile
+	add := func(path string, key func(content []byte) string) error {
+		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f := ProjectFile{Path: path, Content: content, key: key(content)}
+		f.Trusted = b.trust().Trusted(f.key)
+		out = append(out, f)
+		return nil
 	}
 	for _, f := range b.merged.Files {
-		if f.Key != "" {
-			return f.Path, b.trust().Add(f.Key, f.Path)
+		if f.Key == "" {
+			continue
+		}
+		if err := add(f.Path, func(content []byte) string { return config.TrustKey(b.merged.ProjectDir, content) }); err != nil {
+			return nil, err
 		}
 	}
-	if path == "" {
+	if path := b.projectHooks(); path != "" {
+		if err := add(path, b.hooksKey); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Trust trusts files of the project exactly as they were returned, so that rules may also allow and hooks run. Boxes that
+// are open keep what they began with.
+func (b *Box) Trust(files ...ProjectFile) error {
+	for _, f := range files {
+		if err := b.trust().Add(f.key, f.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TrustProject trusts every file of [Box.ProjectFiles] as it is now, and returns the path of one. It is the word of whoever
+// wrote the program: where a person decides, show them the files and use [Box.Trust].
+func (b *Box) TrustProject() (string, error) {
+	files, err := b.ProjectFiles()
+	if err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
 		return "", errors.New("no configuration file of a project was found here")
 	}
-	return path, nil
+	return files[0].Path, b.Trust(files...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -69,12 +70,18 @@ func (p *policy) options(m config.Merged) permission.Options {
 	b := p.box
 	facts := permission.FactsOf(p.host)
 	facts.State = append(facts.State, b.cfg.StateDir)
+	if b.commands.dir != "" {
+		facts.State = append(facts.State, b.commands.dir)
+	}
 	facts.Artifacts = b.artifacts.SessionDir(b.cfg.Session)
 	facts.Readable = m.Config.ReadRoots
 	for _, f := range m.Files {
 		facts.Config = append(facts.Config, f.Path)
 	}
-	facts.Config = append(facts.Config, b.hookPaths()...)
+	facts.Config = append(facts.Config, b.programs...)
+	if file := b.userFile(); file != "" {
+		facts.Config = append(facts.Config, filepath.Dir(file)) // what is not there yet too: hooks, servers
+	}
 	layers := m.Layers
 	if len(b.cfg.Rules) > 0 {
 		layers = append(layers[:len(layers):len(layers)], permission.Layer{Name: "program", Rules: b.cfg.Rules})

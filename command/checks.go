@@ -31,6 +31,10 @@ func checks(name string) *check {
 		return &check{look: checkDate}
 	case "strings":
 		return &check{look: checkStrings}
+	case "tail":
+		return &check{look: checkTail}
+	case "seq":
+		return &check{look: checkSeq}
 	case "cd":
 		return &check{look: checkCd}
 	case "sed":
@@ -118,6 +122,26 @@ func checkStrings(args []string, d *decoding) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "@") {
 			return "options from a file"
+		}
+	}
+	return ""
+}
+
+// checkTail refuses what tail may take for an option of old: "+5f" follows the file.
+func checkTail(args []string, d *decoding) string {
+	for _, k := range d.operands {
+		if strings.HasPrefix(args[k], "+") {
+			return "an operand that may be an option: " + args[k]
+		}
+	}
+	return ""
+}
+
+// checkSeq takes numbers that can be counted to.
+func checkSeq(args []string, d *decoding) string {
+	for _, k := range d.operands {
+		if n := strings.TrimLeft(args[k], "+-"); len(n) > 9 || strings.Trim(n, "0123456789.") != "" {
+			return "a number that is not plain: " + args[k]
 		}
 	}
 	return ""

@@ -39,6 +39,19 @@ func (p *Pattern) Allows(f *Facts, i int) bool {
 	return false
 }
 
+// Names returns the names, without directories, that a command must have for the pattern to allow it, or what runs it; nil
+// means any.
+func (p *Pattern) Names() []string {
+	if len(p.Argv) == 0 || len(p.Argv[0].One) == 0 {
+		return nil
+	}
+	names := make([]string, 0, len(p.Argv[0].One))
+	for _, one := range p.Argv[0].One {
+		names = append(names, one[strings.LastIndexByte(one, '/')+1:])
+	}
+	return names
+}
+
 // reach returns the number of arguments that are spelled out.
 func (p *Pattern) reach() int {
 	for i, t := range p.Argv {

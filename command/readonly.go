@@ -42,7 +42,7 @@ func (f *Facts) looks(call func(*Call) string) string {
 		return fmt.Sprintf("more than %d commands", MaxCalls)
 	}
 	for i := range f.Calls {
-		if why := syntaxOf(&f.Calls[i]); why != "" {
+		if why := f.Calls[i].direct(); why != "" {
 			return why
 		}
 		if why := call(&f.Calls[i]); why != "" {
@@ -54,10 +54,38 @@ func (f *Facts) looks(call func(*Call) string) string {
 
 // ReadOnly reports whether the call alone would be a read-only line. It says nothing about the line around it.
 func (c *Call) ReadOnly() (ok bool, reason string) {
-	if reason = syntaxOf(c); reason == "" {
+	if reason = c.direct(); reason == "" {
 		reason = checkCall(c)
 	}
 	return reason == "", reason
+}
+
+// Looks reports whether the call only looks, as [Call.ReadOnly] does, also where another call runs it. It judges the call
+// with the words, redirections and assignments that its surroundings give it, and not what runs it: a wrapper that does
+// more than that is a part of its own, see [Facts.Parts].
+func (c *Call) Looks() (ok bool, reason string) {
+	switch {
+	case c.Problem != "":
+		reason = c.Problem
+	case c.Guess:
+		reason = "a command that may be none"
+	default:
+		if reason = syntaxOf(c); reason == "" {
+			reason = checkCall(c)
+		}
+	}
+	return reason == "", reason
+}
+
+// direct is syntaxOf for a call that nothing else runs.
+func (c *Call) direct() string {
+	if why := syntaxOf(c); why != "" {
+		return why
+	}
+	if c.Via != Direct {
+		return "a command that another one runs: " + c.String()
+	}
+	return ""
 }
 
 // syntaxOf judges the words, assignments and redirections of a call.
@@ -67,21 +95,25 @@ func syntaxOf(c *Call) string {
 		return "assignment of " + c.Assigns[0].Name
 	case len(c.Args) == 0:
 		return "redirection without a command"
-	case c.Via != Direct:
-		return "a command that another one runs: " + c.String()
 	}
 	for i := range c.Redirects {
 		if ok, why := c.Redirects[i].Harmless(); !ok {
 			return why
 		}
 	}
-	globs := false
-	if e := table()[c.Name()]; e != nil {
-		globs = e.globs
-	}
+	e := table()[c.Name()]
 	for i := range c.Args {
 		w := &c.Args[i]
-		if w.odd || w.Doubt != 0 && (w.Doubt != Glob || i == 0 || !globs) {
+		switch {
+		case w.Doubt == 0 && !w.odd:
+		case w.odd || i == 0 || e == nil:
+			return w.doubt() + " in " + w.Source
+		case w.Doubt == Glob && e.globs && e.named && !w.operand():
+			return "a glob that a file name may turn into an option: " + w.Source + "; ./" + w.Source + " cannot be one"
+		case w.Doubt == Glob && e.globs:
+		case w.found && e.most < 0 && (e.operands == files || e.operands == tree || e.operands == pattern):
+			// A name that find puts there begins with the folder that find looks into: it is no option.
+		default:
 			return w.doubt() + " in " + w.Source
 		}
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,6 +27,7 @@ var everyday = []string{
 	"ls missing 2>/dev/null || true", "grep -c x f >/dev/null && echo yes", "ls &>/dev/null", "! grep -q x f", "test -f x && echo y", "[ -d src ] && ls src", "[ 3 -gt 2 ]", "test a = b",
 	"cat <<'EOF'\ntext $(x) `y`\nEOF", "cat <<EOF\nplain text\nEOF", "cat <<< hello", "wc -c <<<'a b'",
 	"uname -a", "id -un", "date", "date +%s", "date -u '+%Y-%m-%d'", "date -d yesterday +%F", "date -Iseconds", "basename /a/b.txt .txt", "dirname a/b", "realpath .", "readlink -f x", "seq 1 10", "seq 10 -1 1", "expr 1 + 2", "nproc", "uptime", "hexdump -n 16 f", "numfmt --to=iec 1024", "column -t -s, f.csv", "true", "false || true", "{ ls; pwd; }",
+	"wc -l ./*.go", "du -s ./*", "tail -n +5 f", "seq 0.5 0.1 2",
 	"ls\npwd", "ls # a comment", "ls |& cat", "ls | grep -v '^d' | wc -l", "cat f | head -1 | cut -f2",
 }
 
@@ -244,6 +246,12 @@ func TestH3_Refused(t *testing.T) {
 		{"tail", "tail -f f", "-f"},
 		{"tail", "tail -5f f", "-5f"},
 		{"tail", "tail --follow f", "--follow"},
+		{"tail", "tail +5f f", "may be an option"},
+		{"seq", "seq inf", "not plain"},
+		{"seq", "seq 1 1000000000000", "not plain"},
+		{"wc", "wc *", "./* cannot be one"},
+		{"du", "du -s *", "./* cannot be one"},
+		{"du", "du -X f .", "-X"},
 		{"df", "df --sync", "--sync"},
 		{"wc", "wc --files0-from=f", "--files0-from"},
 		{"jq", "jq -n env", "env"},
@@ -316,6 +324,66 @@ func TestTable(t *testing.T) {
 	} {
 		if _, err := readTable(tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got %v, want %q", tt.table, err, tt.want)
+		}
+	}
+}
+
+// H3: what a wrapper runs is judged with everything that the wrapper and the line give it.
+func TestH3_Looks(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		want string // the commands of the parts that do more than look, joined
+	}{
+		{"ls", ""},
+		{"timeout 5 ls -la | head", ""},
+		{"bash -c 'ls; cat f'", ""},
+		{"bash -euo pipefail -c 'ls'", ""},
+		{"cat <<'E'\n$(x)\nE", ""},
+		{"find . -name '*.go' -exec grep -l x {} +", ""},
+		{"find . -exec cat {} ';' -exec ls -l {} +", ""},
+		{"/usr/bin/env ls", ""},
+
+		// The wrapper is any program.
+		{"./timeout 5 ls", "timeout"},
+		{"p/env ls", "env"},
+		{"./bash -c ls", "bash"},
+		{"/tmp/sh -c ls", "sh"},
+		{"./find . -exec ls {} ';'", "find"},
+		{"./nice ./nohup ls", "nice nohup"},
+		{"./eval ls", "eval"},
+
+		// Words that are not known may be options.
+		{"xargs sort", "sort"},
+		{"xargs cat", "cat"},
+		{"xargs -I{} sort {}", "sort"},
+		{"find . -exec uniq {} +", "uniq"},
+		{"find . -exec sed {} +", "sed"},
+		{"find . -exec sort x{} ';'", "sort"},
+		{"find . -exec {} ';'", ""}, // its name is a problem, not a look
+
+		// What surrounds it.
+		{"env PATH=p ls", "ls"},
+		{"bash -c ls > out", "ls"},
+		{"{ timeout 5 ls; } > out", "ls"},
+		{"bash -k -c 'ls PATH=p'", "bash ls"},
+		{"bash -o keyword -c 'ls PATH=p'", "bash keyword ls"},
+		{"bash -O dotglob -c 'cat *'", "bash dotglob cat"},
+		{"bash -H -c ls", "bash ls"},
+	} {
+		f, err := Parse(tt.line)
+		if err != nil {
+			t.Fatalf("%q: %v", tt.line, err)
+		}
+		var more []string
+		for i := range f.Calls {
+			c := &f.Calls[i]
+			part := slices.Contains(f.Parts(), i) || c.Guess
+			if ok, _ := c.Looks(); !ok && part && c.Name() != "" {
+				more = append(more, c.Name())
+			}
+		}
+		if got := strings.Join(more, " "); got != tt.want {
+			t.Errorf("%q: %q do more than look, want %q", tt.line, got, tt.want)
 		}
 	}
 }

@@ -9,11 +9,16 @@ import (
 
 // shellOptions are the options with which a shell does nothing but run the script it is given. Interactive shells (-i),
 // which read start-up files and expand aliases, are not among them; login shells are, because models write "bash -lc".
+// Left out is what changes the meaning of words: -k makes an environment of the arguments, -O extglob and dotglob make
+// other globs.
 var shellOptions = func() *grammar {
 	g := &grammar{first: true, apart: true}
-	g.options("a b c e f h k l m n p t u v x B C E H P T o= O= login norc noprofile posix restricted verbose")
+	g.options("a b c e f h l m n p t u v x B C E P T o= login norc noprofile posix restricted verbose")
 	return g
 }()
+
+// setOptions are the values of -o that do no more.
+var setOptions = []string{"allexport", "errexit", "errtrace", "functrace", "noclobber", "noexec", "noglob", "nounset", "pipefail", "posix", "verbose", "xtrace"}
 
 // shell adds the script that a shell is given: the string of -c, or a here-document.
 func (w *walker) shell(i int, name string) {
@@ -26,6 +31,9 @@ func (w *walker) shell(i int, name string) {
 	command := false
 	for _, o := range d.options {
 		command = command || o.name == "c"
+		if o.name == "o" && !slices.Contains(setOptions, o.value) && d.refused == "" {
+			d.refused = "option -o " + o.value
+		}
 	}
 	lang := syntax.LangBash
 	switch name {

@@ -20,6 +20,7 @@ type entry struct {
 	operands operands
 	most     int // operands, or -1
 	globs    bool
+	named    bool           // a glob must begin with a name
 	value    *regexp.Regexp // every value of an option, or nil
 	check    string
 }
@@ -98,7 +99,7 @@ func (e *entry) attribute(line string) (err error) {
 			}
 		}
 	case "globs":
-		e.globs = true
+		e.globs, e.named = true, rest == "named"
 	case "first":
 		e.first = true
 	case "apart":

@@ -16,6 +16,7 @@ type Word struct {
 	Offset int    // in the line, in bytes
 	lead   string // the literal text in front of the first doubt
 	odd    bool   // holds a brace or a tilde outside of quotes, also where it means itself
+	found  bool   // the whole word is a name that find puts there
 }
 
 // Doubt says why a word is not known before it runs. It is a set.

@@ -32,6 +32,8 @@ type Config struct {
 	Files  Files           `json:"files,omitzero" jsonschema:"How files are changed."`
 	Output Output          `json:"output,omitzero" jsonschema:"How much of a result a model sees; the rest becomes an artifact. Both limits hold together; -1 is no limit."`
 	Limits Limits          `json:"limits,omitzero" jsonschema:"Limits of calls."`
+	Shell  Shell           `json:"shell,omitzero" jsonschema:"How commands run."`
+	Tasks  Tasks           `json:"tasks,omitzero" jsonschema:"Background tasks: commands that go on while the session does."`
 	Tools  map[string]Tool `json:"tools,omitempty" jsonschema:"Changes to single tools, by their default name."`
 
 	Artifacts Retention `json:"artifacts,omitzero" jsonschema:"How long outputs are kept that no session refers to any more."`
@@ -62,6 +64,25 @@ type Output struct {
 type Limits struct {
 	Timeout  time.Duration `json:"timeout,omitempty" default:"2m" jsonschema:"Longest time that one call may take, such as 90s or 5m."`
 	Parallel int           `json:"parallel,omitempty" default:"twice the processors" jsonschema:"Calls of one turn that run at once."`
+}
+
+// Shell says how commands run.
+type Shell struct {
+	Timeout    time.Duration `json:"timeout,omitempty" default:"30s" jsonschema:"How long a command may take that names no timeout of its own."`
+	MaxTimeout time.Duration `json:"max_timeout,omitempty" default:"10m" jsonschema:"Longest timeout that a command may name."`
+	Output     Size          `json:"output,omitempty" default:"32 KiB" jsonschema:"How much of the output of a command a model sees: its end, or start and end of a command that explores. -1 is no limit but that of results."`
+	// Pass names variables that commands inherit beside the harmless ones. Tokens reach commands only by this list.
+	Pass []string `json:"pass,omitempty" scope:"user" jsonschema:"Environment variables that commands inherit beside the usual ones (a name, or a prefix with * such as AWS_*). Only the person's own configuration may set it."`
+}
+
+// Tasks says how background tasks are kept.
+type Tasks struct {
+	Enabled  *bool         `json:"enabled,omitempty" scope:"tighten" default:"true" jsonschema:"false: commands run in the foreground only."`
+	Dir      string        `json:"dir,omitempty" kind:"dir" scope:"user" default:"tasks in the state folder" jsonschema:"Folder for the logs of tasks. Only the person's own configuration may set it."`
+	Running  int           `json:"running,omitempty" default:"32" jsonschema:"Tasks of one server that run at once."`
+	Log      Size          `json:"log,omitempty" default:"32 MiB" jsonschema:"Bytes of output that are kept of one command or task: the start and the end."`
+	MaxAge   time.Duration `json:"max_age,omitempty" default:"7d" jsonschema:"Longest time that an ended task is kept, such as 12h or 7d."`
+	MaxBytes Size          `json:"max_bytes,omitempty" default:"1 GiB" jsonschema:"Bytes that ended tasks take at most: a number, or a number with a unit."`
 }
 
 // Tool changes one tool. Empty fields keep what the tool has.

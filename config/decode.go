@@ -353,7 +353,7 @@ func (d *decoder) parse(s string, v reflect.Value, f field) error {
 		*p = permission.Posture(s)
 		return p.Check()
 	case *time.Duration:
-		value, err := parseDuration(s)
+		value, err := ParseDuration(s)
 		*p = value
 		return err
 	case *Size:

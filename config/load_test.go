@@ -42,6 +42,8 @@ tools:
 artifacts: {max_age: 12h, max_bytes: 1 GB}
 images: {max_age: 7d, max_bytes: 1073741824}
 services: {google: {cse: {api_key: "${GOOGLE_KEY}", engine_id: cx}}}
+shell: {timeout: 1m, max_timeout: 20m, output: 8 KiB, pass: [AWS_PROFILE, "NPM_*"]}
+tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
 `
 
 const (
@@ -101,6 +103,8 @@ func TestLoad_Full(t *testing.T) {
 		Tools:     map[string]Tool{"grep": {Enabled: &off}, "edit": {Name: "replace", Description: "Replace text."}},
 		Artifacts: Retention{12 * time.Hour, 1e9}, Images: Retention{7 * day, 1 << 30},
 		Services: Services{Google{CSE{tool.NewSecret("canary-key"), "cx"}}},
+		Shell:    Shell{time.Minute, 20 * time.Minute, 8 << 10, []string{"AWS_PROFILE", "NPM_*"}},
+		Tasks:    Tasks{&off, "/home/ann/tasks", 3, 1 << 20, day, 10 << 20},
 	}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)
@@ -464,16 +468,16 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]time.Duration{"30d": 30 * day, "0d": 0, "12h": 12 * time.Hour, "1m30s": 90 * time.Second, "5m": 5 * time.Minute} {
-		d, err := parseDuration(text)
+		d, err := ParseDuration(text)
 		if err != nil || d != want {
 			t.Errorf("%q: %v, %v", text, d, err)
 		}
-		if back, err := parseDuration(formatDuration(d)); err != nil || back != d {
+		if back, err := ParseDuration(formatDuration(d)); err != nil || back != d {
 			t.Errorf("%v prints as %q", d, formatDuration(d))
 		}
 	}
 	for _, bad := range []string{"", "d", "-1h", "999999999999d", "3 weeks"} {
-		if d, err := parseDuration(bad); err == nil {
+		if d, err := ParseDuration(bad); err == nil {
 			t.Errorf("%q is %v", bad, d)
 		}
 	}

@@ -64,8 +64,8 @@ func (s *Size) UnmarshalText(text []byte) error {
 
 const day = 24 * time.Hour
 
-// parseDuration reads what time.ParseDuration reads, and whole days ("30d").
-func parseDuration(text string) (time.Duration, error) {
+// ParseDuration reads what time.ParseDuration reads, and whole days ("30d").
+func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= int(math.MaxInt64/day) {
 			return time.Duration(n) * day, nil

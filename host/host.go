@@ -1,10 +1,14 @@
-// Package host is the seam between tools and the place where they act: a file system today, commands later.
+// Package host is the seam between tools and the place where they act: a file system ([Host]), and where it has a command
+// half ([Commander]) the processes beside it ([Runner]).
 //
 // A Host resolves paths, reads, and commits changesets. It judges nothing: whether a path may be read or written is
 // decided by policy from the [Path] that Resolve returns. What it does promise is that the path that was judged is the
 // path that is used: Open and Commit take resolved paths and refuse to follow a symbolic link that appeared since.
 //
-// host/local acts on this machine. Every implementation joins the suite in host/hosttest.
+// A Runner starts commands and owns their process trees; what holds them it says itself ([Confinement]).
+//
+// host/local acts on this machine. Every implementation of Host joins the suite in host/hosttest, every Runner that in
+// host/runnertest.
 package host
 
 import (

@@ -86,6 +86,7 @@ const (
 	maxShownScript = 2000
 	maxShownTarget = 400
 	maxTargets     = 20
+	maxArgs        = 20
 )
 
 // question is the text above the form. What does not fit is cut in the middle, and said to be.
@@ -102,10 +103,24 @@ func question(v *ask.View) string {
 	for _, w := range v.Warnings {
 		line("Warning: %s", w)
 	}
+	if v.Dir != "" {
+		line("In: %s", cut(v.Dir, maxShownTarget))
+	}
+	if v.Diff == "" { // otherwise the changes say more
+		for i, f := range v.Args {
+			if i == maxArgs {
+				line("and %d more arguments", len(v.Args)-maxArgs)
+				break
+			}
+			line("%s: %s", cut(f.Name, maxShownTarget), cut(f.Value, maxShownTarget))
+		}
+	}
 	for i, t := range v.Targets {
-		if i == maxTargets {
-			line("and %d more", len(v.Targets)-maxTargets)
-			break
+		if more := len(v.Targets) - maxTargets; more > 0 && i >= maxTargets-1 && i < len(v.Targets)-1 { // the last is shown
+			if i == maxTargets-1 {
+				line("and %d more", more)
+			}
+			continue
 		}
 		line("%s %s: %s", t.Effect, t.Kind, cut(t.Value, maxShownTarget))
 	}
@@ -167,7 +182,7 @@ func answerOf(r *ask.Request, reply Reply, client string) ask.Answer {
 		return a
 	}
 	for _, o := range r.Offers {
-		if field(answerField) == choice(o) {
+		if field(answerField) == choice(o) && !a.Allow { // the first is the narrowest
 			a.Allow, a.Scope = true, o.Scope
 		}
 	}

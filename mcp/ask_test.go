@@ -254,3 +254,37 @@ func TestCanElicit(t *testing.T) {
 		}
 	}
 }
+
+// UI-005, P8: the question holds what runs: the folder, the arguments where no diff shows them, and the last of many targets.
+func TestUI005_QuestionShowsWhatRuns(t *testing.T) {
+	v := ask.View{Title: "github_delete asks to execute", Dir: "/w/sub", Args: []ask.Field{{Name: "repo", Value: `"ours"`}, {Name: "force", Value: "true"}}}
+	for i := range 30 {
+		v.Targets = append(v.Targets, ask.Target{Effect: "write", Kind: "path", Value: fmt.Sprintf("/w/%d", i)})
+	}
+	v.Scripts = []string{"touch CANARY\n"}
+	text := question(&v)
+	for _, part := range []string{"In: /w/sub", `repo: "ours"`, "force: true", "/w/18", "and 10 more", "/w/29", "touch CANARY"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in\n%s", part, text)
+		}
+	}
+	if strings.Contains(text, "/w/19") || strings.Count(text, "\nwrite path: ") != 20 {
+		t.Errorf("%s", text)
+	}
+	v.Args = nil
+	for i := range 30 {
+		v.Args = append(v.Args, ask.Field{Name: fmt.Sprint("a", i), Value: strings.Repeat("x", 1000) + "END"})
+	}
+	if text = question(&v); !strings.Contains(text, "and 10 more arguments") || !strings.Contains(text, "END") || len(text) > 20_000 {
+		t.Errorf("%d bytes: %s", len(text), text)
+	}
+	v.Diff = "+x\n"
+	if text = question(&v); strings.Contains(text, "a1: ") {
+		t.Errorf("the arguments stand beside the diff: %s", text)
+	}
+	// Of two offers that read the same, the narrower is meant.
+	r := &ask.Request{Fingerprint: "f", Offers: []ask.Offer{{Scope: ask.Session, Says: "x"}, {Scope: ask.Always, Says: "x"}}}
+	if a := answerOf(r, Reply{Action: "accept", Content: map[string]any{answerField: "allow x"}}, "c"); !a.Allow || a.Scope != ask.Session {
+		t.Errorf("%+v", a)
+	}
+}

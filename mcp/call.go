@@ -76,7 +76,7 @@ func (s *Server) run(r *running, args json.RawMessage) {
 	o := r.peer.origin()
 	req := toolbox.Request{
 		Tool: r.name, Args: args, Session: r.owner, Mode: s.cfg.View.Mode, Model: s.cfg.View.Model, Dir: s.cfg.Dir,
-		Overlay: s.cfg.View.Overlay, Bounds: s.cfg.Bounds(o.Client), Options: s.cfg.Options,
+		Overlay: s.cfg.View.Overlay, Bounds: s.cfg.Bounds(o.Client), Options: s.cfg.Options, Hold: s.hold(r.peer),
 	}
 	var rep *reporter
 	if send := r.peer.progress(); send != nil {
@@ -133,6 +133,15 @@ func (s *Server) budget(p peer) time.Duration {
 		return s.cfg.TaskAfter
 	}
 	return s.cfg.Budget
+}
+
+// hold is what a tool is told of the budget, with time left to answer in it. A client that speaks of tasks has no use for
+// those of a tool.
+func (s *Server) hold(p peer) time.Duration {
+	if p.tasks() || s.cfg.Budget < 0 {
+		return 0
+	}
+	return s.cfg.Budget - s.cfg.Budget/20
 }
 
 // waitFor attaches a request to a call and returns when the request was answered or ctx ended, which does not end the call.

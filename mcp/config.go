@@ -44,6 +44,9 @@ type Config struct {
 	Bounds func(Client) tool.Bounds
 	// Session names the toolbox session of a call; nil means one for each process, MCP session or token.
 	Session func(Origin) string
+	// Ended is told that a session is over, so that what belongs to it can end too: a session of the older era over HTTP that
+	// was closed or left, and that of a token which paused too long. Stdio has one session, the process. May be nil.
+	Ended func(session string)
 	// Artifacts are served as resources artifact://ID; nil serves none.
 	Artifacts tool.Artifacts
 

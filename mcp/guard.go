@@ -42,28 +42,19 @@ func NewToken(name, secret string) (Token, error) {
 	return Token{name, sha256.Sum256([]byte(secret))}, nil
 }
 
-// guard refuses requests before anything of them is read.
-type guard struct {
-	tokens  []Token
-	open    bool
+// Guard checks Host and Origin of a request: whether it was meant for this server, and for which page it was made. Every
+// face over HTTP asks it first, whatever the listener.
+type Guard struct {
 	hosts   []string
 	origins []string
 }
 
-func newGuard(cfg *HTTPConfig) (*guard, error) {
-	g := &guard{tokens: slices.Clone(cfg.Tokens), open: cfg.Open, origins: slices.Clone(cfg.Origins)}
-	if len(g.tokens) == 0 && !g.open {
-		return nil, errors.New("mcp: no tokens: set some, or Open to let everybody call who can reach the address")
-	}
-	if len(g.tokens) > 0 && g.open {
-		return nil, errors.New("mcp: tokens and Open exclude each other")
-	}
-	for i, t := range g.tokens {
-		if t.Name == "" || t.Digest == [sha256.Size]byte{} {
-			return nil, fmt.Errorf("mcp: token %d has no name or no digest", i)
-		}
-	}
-	for _, h := range cfg.Hosts {
+// NewGuard returns a guard. hosts are names, without port, under which the server may be addressed besides localhost and the
+// loopback addresses; origins are web origins, as browsers send them, whose pages may call besides those of the server's
+// own host.
+func NewGuard(hosts, origins []string) (*Guard, error) {
+	g := &Guard{origins: slices.Clone(origins)}
+	for _, h := range hosts {
 		if h == "" || strings.ContainsAny(h, "/ *") {
 			return nil, fmt.Errorf("mcp: host %q: want a name without port and wildcard", h)
 		}
@@ -78,33 +69,16 @@ func newGuard(cfg *HTTPConfig) (*guard, error) {
 	return g, nil
 }
 
-// wrap puts the checks before a handler.
-func (g *guard) wrap(next http.Handler) http.Handler {
-	if !g.open {
-		next = auth.RequireBearerToken(g.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !g.hostAllowed(r.Host):
-			http.Error(w, "forbidden: the server is not known under this host name", http.StatusForbidden)
-		case !g.originAllowed(r):
-			http.Error(w, "forbidden: pages of this origin may not call", http.StatusForbidden)
-		default:
-			w.Header().Set("X-Content-Type-Options", "nosniff")
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// hostAllowed checks the name that the client addressed.
-func (g *guard) hostAllowed(hostport string) bool {
-	host := strings.ToLower(hostOnly(hostport))
+// Host reports whether the server is known under the name that the client addressed.
+func (g *Guard) Host(r *http.Request) bool {
+	host := strings.ToLower(hostOnly(r.Host))
 	return loopback(host) || slices.Contains(g.hosts, host)
 }
 
-// originAllowed checks the page that a browser says it acts for. A request without Origin comes from no page. A page of
-// this machine may knock when a token is needed; without one it must be of this very server.
-func (g *guard) originAllowed(r *http.Request) bool {
+// Origin reports whether the page that a browser says it acts for may call: a page of this server, or of a listed origin. A
+// request without Origin comes from no page. With knock also every page of this machine may, which then needs a token that
+// a browser does not add by itself.
+func (g *Guard) Origin(r *http.Request, knock bool) bool {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
 		return true
@@ -116,7 +90,53 @@ func (g *guard) originAllowed(r *http.Request) bool {
 	if slices.Contains(g.origins, values[0]) || strings.EqualFold(u.Host, r.Host) {
 		return true
 	}
-	return !g.open && loopback(strings.ToLower(u.Hostname()))
+	return knock && loopback(strings.ToLower(u.Hostname()))
+}
+
+// Wrap puts both checks before a handler; see Origin for knock.
+func (g *Guard) Wrap(next http.Handler, knock bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !g.Host(r):
+			http.Error(w, "forbidden: the server is not known under this host name", http.StatusForbidden)
+		case !g.Origin(r, knock):
+			http.Error(w, "forbidden: pages of this origin may not call", http.StatusForbidden)
+		default:
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// tokens are those that may call.
+type tokens struct {
+	list   []Token
+	lookup func(ctx context.Context, secret string) (holder string, err error)
+}
+
+// guarded puts all checks before a handler, in front of everything that is read.
+func guarded(cfg *HTTPConfig, next http.Handler) (http.Handler, error) {
+	g, err := NewGuard(cfg.Hosts, cfg.Origins)
+	if err != nil {
+		return nil, err
+	}
+	t := tokens{list: slices.Clone(cfg.Tokens), lookup: cfg.Verify}
+	known := len(t.list) > 0 || t.lookup != nil
+	if !known && !cfg.Open {
+		return nil, errors.New("mcp: no tokens: set some, or Open to let everybody call who can reach the address")
+	}
+	if known && cfg.Open {
+		return nil, errors.New("mcp: tokens and Open exclude each other")
+	}
+	for i, t := range t.list {
+		if t.Name == "" || t.Digest == [sha256.Size]byte{} {
+			return nil, fmt.Errorf("mcp: token %d has no name or no digest", i)
+		}
+	}
+	if !cfg.Open {
+		next = auth.RequireBearerToken(t.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
+	}
+	return g.Wrap(next, !cfg.Open), nil
 }
 
 func hostOnly(hostport string) string {
@@ -135,12 +155,18 @@ func loopback(host string) bool {
 }
 
 // verify finds the holder of a secret. Every token is compared, in constant time.
-func (g *guard) verify(_ context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
+func (t *tokens) verify(ctx context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
 	sum := sha256.Sum256([]byte(secret))
 	holder := ""
-	for i := range g.tokens {
-		if subtle.ConstantTimeCompare(sum[:], g.tokens[i].Digest[:]) == 1 {
-			holder = g.tokens[i].Name
+	for i := range t.list {
+		if subtle.ConstantTimeCompare(sum[:], t.list[i].Digest[:]) == 1 {
+			holder = t.list[i].Name
+		}
+	}
+	if holder == "" && t.lookup != nil {
+		var err error
+		if holder, err = t.lookup(ctx, secret); err != nil {
+			return nil, err
 		}
 	}
 	if holder == "" {

@@ -24,6 +24,9 @@ const DefaultSessionTimeout = 30 * time.Minute
 type HTTPConfig struct {
 	// Tokens are those that may call; a request carries one as a bearer token.
 	Tokens []Token
+	// Verify looks up who else may call: it returns the holder of a secret, "" where there is none. An error is a failure of
+	// the look-up, and refuses the request. Optional.
+	Verify func(ctx context.Context, secret string) (holder string, err error)
 	// Open lets everybody call who can reach the address. Without it, no tokens is an error.
 	Open bool
 	// Hosts are the names, without port, under which the server may be addressed, besides localhost and the loopback
@@ -47,10 +50,6 @@ func Handler(endpoints map[string]*Server, cfg HTTPConfig) (http.Handler, error)
 	if len(endpoints) == 0 {
 		return nil, errors.New("mcp: no endpoints")
 	}
-	g, err := newGuard(&cfg)
-	if err != nil {
-		return nil, err
-	}
 	if cfg.SessionTimeout == 0 {
 		cfg.SessionTimeout = DefaultSessionTimeout
 	}
@@ -71,7 +70,7 @@ func Handler(endpoints map[string]*Server, cfg HTTPConfig) (http.Handler, error)
 		}
 		mux.Handle(pattern, s.endpoint(path, &cfg))
 	}
-	return g.wrap(mux), nil
+	return guarded(&cfg, mux)
 }
 
 // endpoint dispatches between the eras. The SDK has one handler for each.

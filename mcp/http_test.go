@@ -229,7 +229,8 @@ func TestX3_HTTPCancel(t *testing.T) {
 // A session that ends takes its calls with it.
 func TestHTTPDeleteEndsCalls(t *testing.T) {
 	box, begun, _, ended := gateBox()
-	w := startWeb(t, newTestServer(t, box, Config{}), nil)
+	over := make(chan string, 1)
+	w := startWeb(t, newTestServer(t, box, Config{Ended: func(session string) { over <- session }}), nil)
 	session := w.open(w.alice)
 	answered := make(chan int, 1)
 	go func() {
@@ -246,6 +247,9 @@ func TestHTTPDeleteEndsCalls(t *testing.T) {
 		t.Errorf("the call ended with %v", err)
 	}
 	<-answered
+	if got, want := <-over, "mcp-"+short(session); got != want {
+		t.Errorf("session %q ended, want %q", got, want)
+	}
 	if res := w.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`, inSession(session)); res.StatusCode != 404 {
 		t.Errorf("after DELETE: %d", res.StatusCode)
 	}

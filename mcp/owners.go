@@ -18,6 +18,7 @@ const idleSession = 30 * time.Minute
 // token and endpoint with idle expiry. Names hold digests, since an MCP session id is as good as a credential.
 type sessionNames struct {
 	process string
+	ended   func(session string) // or nil
 
 	mu   sync.Mutex
 	used map[string]*usedName // by token and endpoint
@@ -36,6 +37,15 @@ func (n *sessionNames) of(o Origin) string {
 		return "mcp-" + short(o.SessionID)
 	}
 	key := short(o.Principal + "\x00" + o.Endpoint)
+	name, over := n.current(key)
+	if over != "" && n.ended != nil {
+		n.ended(over)
+	}
+	return name
+}
+
+// current returns the name of the present session of a token, and that of the one before when that is just over.
+func (n *sessionNames) current(key string) (name, over string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.used == nil {
@@ -48,10 +58,11 @@ func (n *sessionNames) of(o Origin) string {
 		n.used[key] = u
 	}
 	if now.Sub(u.last) > idleSession {
+		over = fmt.Sprintf("%s-%s-%d", n.process, key, u.epoch)
 		u.epoch++
 	}
 	u.last = now
-	return fmt.Sprintf("%s-%s-%d", n.process, key, u.epoch)
+	return fmt.Sprintf("%s-%s-%d", n.process, key, u.epoch), over
 }
 
 func short(s string) string {

@@ -44,7 +44,7 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 	s := &Server{box: box, cfg: cfg}
 	s.calls.retention = cfg.Retention
 	s.slots.each = cfg.InFlight
-	s.names.process = "mcp-" + rand.Text()[:10]
+	s.names.process, s.names.ended = "mcp-"+rand.Text()[:10], cfg.Ended
 	if cfg.Budget > 0 {
 		w, err := newWaitTool(cfg.Budget)
 		if err != nil {
@@ -77,6 +77,9 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 	s.publish(defs)
 	if cfg.Artifacts != nil {
 		s.addArtifacts()
+	}
+	if f, ok := box.(figurer); ok {
+		s.addUsage(f)
 	}
 	return s, nil
 }
@@ -196,9 +199,11 @@ func (s *Server) listed() []tool.Definition {
 // not listen asks again after a minute. Artifacts never change.
 func cacheable(_ context.Context, req sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
-	switch req.(type) {
+	switch r := req.(type) {
 	case *sdk.ReadResourceRequest:
-		c.TTLMs = 3_600_000
+		if r.Params.URI != usageURI { // what is kept does not change
+			c.TTLMs = 3_600_000
+		}
 	default:
 		c.TTLMs = 60_000
 	}

@@ -166,3 +166,57 @@ func TestProgress(t *testing.T) {
 		}
 	})
 }
+
+// H6: a tool is told how long its caller waits, so that it can answer by itself before the server does; not where the
+// caller waits for ever, or makes a task of the call.
+func TestH6_HoldIsTold(t *testing.T) {
+	for _, tt := range []struct {
+		cfg   Config
+		tasks bool
+		want  time.Duration
+	}{{Config{}, false, 47500 * time.Millisecond}, {Config{Budget: 10 * time.Second}, false, 9500 * time.Millisecond}, {Config{Budget: -1}, false, 0}, {Config{}, true, 0}} {
+		s := newTestServer(t, echoBox(), tt.cfg)
+		if got := s.hold(taskyPeer{tasky: tt.tasks}); got != tt.want {
+			t.Errorf("%+v, tasks %v: %v, want %v", tt.cfg.Budget, tt.tasks, got, tt.want)
+		}
+	}
+	told := make(chan time.Duration, 1)
+	box := echoBox()
+	box.call = func(_ context.Context, req toolbox.Request) (tool.Result, error) {
+		told <- req.Hold
+		return tool.TextResult("", nil), nil
+	}
+	c := startStdio(t, newTestServer(t, box, Config{}))
+	defer c.in.Close()
+	c.initialize("x", "{}")
+	c.request("tools/call", `{"name":"echo","arguments":{}}`).call(t)
+	if got := <-told; got != 47500*time.Millisecond {
+		t.Errorf("told %v", got)
+	}
+}
+
+// taskyPeer is a client that does or does not speak of tasks.
+type taskyPeer struct {
+	peer
+	tasky bool
+}
+
+func (p taskyPeer) tasks() bool { return p.tasky }
+
+// H2: what belongs to the session of a token that paused too long is told to end.
+func TestH2_IdleSessionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var over []string
+		n := sessionNames{process: "p", ended: func(s string) { over = append(over, s) }}
+		from := Origin{Principal: "alice", Endpoint: "/mcp"}
+		first := n.of(from)
+		time.Sleep(idleSession)
+		if again := n.of(from); again != first || over != nil {
+			t.Errorf("within the time: %s after %s, ended %v", again, first, over)
+		}
+		time.Sleep(idleSession + time.Second)
+		if next := n.of(from); next == first || len(over) != 1 || over[0] != first {
+			t.Errorf("after it: %s after %s, ended %v", next, first, over)
+		}
+	})
+}

@@ -44,7 +44,11 @@ func (s *Server) begin(session *sdk.ServerSession, from Origin) {
 		s.web.all.Delete(id)
 		end(errGone)
 		from.SessionID = id
-		s.slots.endAll(s.ownerOf(from), errGone)
+		owner := s.ownerOf(from)
+		s.slots.endAll(owner, errGone)
+		if s.cfg.Ended != nil {
+			s.cfg.Ended(owner)
+		}
 	}()
 }
 

@@ -54,6 +54,14 @@ type Facts struct {
 	Trusted func(name string) bool
 }
 
+// spool returns the folder that artifacts are taken to lie in.
+func (f *Facts) spool() string {
+	if f.Artifacts == "" {
+		return "/.artifacts"
+	}
+	return f.Artifacts
+}
+
 // FactsOf returns the facts that a host knows about itself.
 func FactsOf(info host.Info) Facts {
 	f := Facts{Home: info.Home}
@@ -186,8 +194,9 @@ func (j *judge) classOther(t *tool.Target) Class {
 		return ExecHost
 	case tool.Network:
 		return NetNew
-	case tool.Read, tool.Interact, tool.Spawn:
+	case tool.Read, tool.Interact, tool.Spawn, tool.Stop:
 		// Asking a person and starting a child are harmless in themselves: the child's calls are judged one by one (P12).
+		// So is ending what the session itself has started.
 		return ReadIn
 	}
 	return External

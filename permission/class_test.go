@@ -257,3 +257,43 @@ func TestFold(t *testing.T) {
 		}
 	}
 }
+
+// P6, F1: kept output is read like the workspace unless a rule denies it, under whatever name it is read: by its id, by the
+// folder that it lies in, for each permission.
+func TestP6_Artifacts(t *testing.T) {
+	read := func(perm, id string) *tool.Intent {
+		return &tool.Intent{Tool: perm, Permission: perm, Effects: []tool.Effect{tool.Read}, Targets: []tool.Target{tool.ArtifactTo(id)}}
+	}
+	for _, p := range Postures() {
+		if d := decide(t, gate(t, Options{Posture: p}), Request{Intent: read("read_file", "a7k2m9x")}); d.Verdict != tool.Allow {
+			t.Errorf("posture %s: %s by %s", p, d.Verdict, d.By)
+		}
+	}
+	for _, tt := range []struct {
+		rule, perm, id string
+		want           tool.Verdict
+	}{
+		{"deny read_file artifact:*", "read_file", "a7k2m9x", tool.Deny},
+		{"deny read_file artifact:*", "artifact", "a7k2m9x", tool.Allow},
+		{"deny * artifact:*", "artifact", "a7k2m9x", tool.Deny},
+		{"deny read_file artifact:a7*", "read_file", "A7K2M9X", tool.Deny},
+		{"deny read_file artifact:a7*", "read_file", "b7k2m9x", tool.Allow},
+		{"ask read_file artifact:*", "read_file", "a7k2m9x", tool.Ask},
+		{"deny read_file " + facts().Artifacts + "/**", "read_file", "a7k2m9x", tool.Deny},
+		{"deny read_file *", "read_file", "a7k2m9x", tool.Deny},
+		{"deny read_file src/**", "read_file", "a7k2m9x", tool.Allow},
+		{"deny read_file artifact:*\nallow read_file artifact:a7k2m9x", "read_file", "a7k2m9x", tool.Allow},
+		{"allow * *", "read_file", "../../etc/passwd", tool.Ask},
+		{"allow * *", "read_file", "..", tool.Ask},
+		{"allow * *", "read_file", "", tool.Ask},
+	} {
+		for _, f := range []Facts{facts(), {Roots: facts().Roots}} {
+			if f.Artifacts == "" && strings.Contains(tt.rule, "/**") {
+				continue
+			}
+			if d := decide(t, gate(t, Options{Facts: f, Layers: user(t, tt.rule)}), Request{Intent: read(tt.perm, tt.id)}); d.Verdict != tt.want {
+				t.Errorf("%q, %s of %q: %s by %s (%s), want %s", tt.rule, tt.perm, tt.id, d.Verdict, d.By, d.Reason, tt.want)
+			}
+		}
+	}
+}

@@ -22,11 +22,13 @@ type line struct {
 	// calls are, for each part, the indexes of the calls that a restricting rule judges with it: the part itself, the
 	// wrappers around it, and what it may run by a guess.
 	calls map[int][]int
+	// names are, for each part, the names of its command and of what runs it.
+	names map[int][]string
 }
 
 // commands returns the subjects of a command target: its parts, or the whole line where it cannot be read.
 func (j *judge) commands(t tool.Target) []subject {
-	l := &line{calls: map[int][]int{}}
+	l := &line{calls: map[int][]int{}, names: map[int][]string{}}
 	l.facts, l.err = command.Parse(t.Value)
 	parts := l.facts.Parts()
 	if l.err != nil || len(parts) == 0 {
@@ -46,6 +48,9 @@ func (j *judge) commands(t tool.Target) []subject {
 	for _, i := range parts {
 		part := t
 		part.Value = l.facts.Calls[i].String()
+		for k := i; k >= 0; k = l.facts.Calls[k].Parent {
+			l.names[i] = append(l.names[i], l.facts.Calls[k].Name())
+		}
 		s := subject{target: part, line: l, part: i, n: 1, whole: t.Value}
 		if l.looks(i) {
 			s.classes[0] = ExecReadonly
@@ -78,10 +83,10 @@ func (l *line) owner(i int, parts []int) int {
 // looks reports whether a part only looks. A wrapper around it that does more is a part of its own. In a line with loops,
 // functions or background jobs nothing does: it may run something else under the same name, or for ever.
 func (l *line) looks(i int) bool {
-	if l.facts.Construct != "" || l.facts.Calls[i].Problem != "" {
+	if l.facts.Construct != "" {
 		return false
 	}
-	ok, _ := command.ReadOnly(l.facts.Calls[i].String())
+	ok, _ := l.facts.Calls[i].Looks()
 	return ok
 }
 
@@ -102,7 +107,7 @@ func (r *rule) compileCommand(tools map[string]string) (is bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	r.command = p
+	r.command, r.names = p, p.Names()
 	return true, p.Check(r.restricts())
 }
 
@@ -112,6 +117,9 @@ func (r *rule) matchesCommand(s *subject) (matches, known bool) {
 		return false, true // a pattern for something else
 	}
 	if !r.restricts() {
+		if r.names != nil && !slices.ContainsFunc(s.line.names[s.part], func(name string) bool { return slices.Contains(r.names, name) }) {
+			return false, true // most rules, without a look at the words
+		}
 		return s.part >= 0 && s.barredBy() == "" && r.command.Allows(&s.line.facts, s.part), true
 	}
 	answer := command.No

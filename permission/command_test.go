@@ -302,3 +302,27 @@ func BenchmarkDecide_Command(b *testing.B) {
 		decide(b, g, Request{Intent: in})
 	}
 }
+
+// P5: the files that a command line names are judged by the rules for files, whatever the rules for commands say.
+func TestP5_FilesOfCommands(t *testing.T) {
+	g, err := New(Options{Facts: Facts{Roots: []string{"/w"}}, Layers: []Layer{{Name: "user", Rules: []Rule{
+		{Permission: Shell, Pattern: Any, Action: tool.Allow}, {Permission: "read_file", Pattern: "private/**", Action: tool.Deny}, {Permission: "edit", Pattern: "out/**", Action: tool.Deny},
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		path   string
+		effect tool.Effect
+		want   tool.Verdict
+	}{{"/w/a", tool.Read, tool.Allow}, {"/w/private/a", tool.Read, tool.Deny}, {"/w/private/a", tool.Write, tool.Allow}, {"/w/out/a", tool.Write, tool.Deny}, {"/w/out/a", tool.Read, tool.Allow}, {"/etc/a", tool.Read, tool.Ask}} {
+		in := &tool.Intent{Tool: "shell", Permission: Shell, Effects: []tool.Effect{tt.effect}, Targets: []tool.Target{{Kind: tool.PathTarget, Effect: tt.effect, Value: tt.path}}}
+		d, err := g.Decide(t.Context(), Request{Intent: in})
+		if err != nil || d.Verdict != tt.want {
+			t.Errorf("%s %s: %+v, %v, want %v", tt.effect, tt.path, d, err, tt.want)
+		}
+		if e := g.Why(tool.Definition{Name: "shell"}, Request{Intent: in}); e.Decision.Verdict != tt.want || e.Targets[0].Verdict != tt.want {
+			t.Errorf("why: %+v", e.Decision)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 // settings is what compiling a rule needs to know.
 type settings struct {
 	home     string
+	spool    string            // the folder that stands for artifacts
 	tools    map[string]string // tool name → permission
 	matchers map[tool.TargetKind]Matcher
 	secret   *nameTable
@@ -37,6 +38,7 @@ type rule struct {
 	ignored bool // an allow of an untrusted layer
 	path    pathPattern
 	command *command.Pattern // for command targets; then the rule is about no others
+	names   []string         // that its commands have, see [command.Pattern.Names]
 	other   map[tool.TargetKind]Match
 }
 
@@ -72,7 +74,7 @@ func (r *rule) compile(s *settings, base string) (err error) {
 	if is, err := r.compileCommand(s.tools); is {
 		return err
 	}
-	if r.path, err = compilePath(r.Pattern, r.restricts(), place{s.home, base}, s.secret); err != nil {
+	if r.path, err = compilePath(r.Pattern, r.restricts(), place{s.home, base, s.spool}, s.secret); err != nil {
 		return err
 	}
 	for kind, m := range s.matchers {
@@ -80,8 +82,8 @@ func (r *rule) compile(s *settings, base string) (err error) {
 			r.other = map[tool.TargetKind]Match{}
 		}
 		match, err := m.Compile(r.Pattern, r.restricts())
-		if err != nil {
-			match = nil // not a pattern of this kind
+		if err != nil || kind == tool.URLTarget && !r.restricts() && strings.Contains(r.Permission, "*") && !strings.Contains(r.Pattern, "://") {
+			match = nil // not a pattern of this kind: "*.sh" for every permission is about files, not about hosts
 		}
 		r.other[kind] = match
 	}

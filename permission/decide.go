@@ -130,14 +130,15 @@ func (g *Gate) weigh(r *Request, s *subject, used map[*granted]*Grants) finding 
 
 // layersSay takes the strictest opinion.
 func (g *Gate) layersSay(r *Request, s *subject, f *finding) {
+	permission := r.permission(s)
 	for _, c := range g.layers {
-		f.take(c.opinion(s, r.Intent.Permission))
+		f.take(c.opinion(s, permission))
 	}
 	if m := g.modes[r.Mode]; m != nil {
-		f.take(m.opinion(s, r.Intent.Permission))
+		f.take(m.opinion(s, permission))
 	}
 	for _, c := range r.Layers {
-		f.take(c.opinion(s, r.Intent.Permission))
+		f.take(c.opinion(s, permission))
 	}
 	on, set := r.Overlay[r.Intent.Tool]
 	switch {
@@ -149,11 +150,26 @@ func (g *Gate) layersSay(r *Request, s *subject, f *finding) {
 	}
 }
 
+// permission is the name under which rules speak about a subject: that of the intent, but for the files that a command
+// line names. They are files like any other: what no file tool may read, cat may not either.
+func (r *Request) permission(s *subject) string {
+	if r.Intent.Permission != Shell || !s.isPath() {
+		return r.Intent.Permission
+	}
+	if s.target.Effect == tool.Write {
+		return tool.EditPermission
+	}
+	return tool.ReadPermission
+}
+
 // problem says why an allow would mean nothing for the subject, or "".
 func (g *Gate) problem(s *subject) string {
 	k := s.target.Kind
 	if s.problem == "" && k != "" && k != tool.PathTarget && k != tool.CommandTarget && g.settings.matchers[k] == nil {
 		return fmt.Sprintf("no rule can judge a target of the kind %q here", k)
+	}
+	if k == tool.URLTarget {
+		return oddHost(s.target.Value)
 	}
 	return s.problem
 }
@@ -263,7 +279,7 @@ func (g *Gate) reason(r *Request, f *finding) string {
 		}
 		return ""
 	}
-	what := r.Intent.Permission
+	what := r.permission(f.subject)
 	if name := f.subject.name(); name != "" {
 		what = fmt.Sprintf("%s of %q", what, name)
 	}

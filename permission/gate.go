@@ -20,7 +20,8 @@ type Options struct {
 	Facts   Facts
 	// Tools maps the names of tools to the permissions they ask under, so that a rule may name a tool (P2).
 	Tools map[string]string
-	// Matchers read patterns for targets that are neither paths nor commands. Tool names have one; nil keeps it.
+	// Matchers read patterns for targets that are neither paths nor commands. Tool names and addresses have one
+	// ([ToolNames], [Hosts]); nil keeps them.
 	Matchers map[tool.TargetKind]Matcher
 	// Grants is the set of stored answers, shared by the gates of a project. Nil makes a new one.
 	Grants *Grants
@@ -77,12 +78,14 @@ func New(o Options) (*Gate, error) {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.settings = settings{home: o.Facts.Home, tools: maps.Clone(o.Tools), matchers: maps.Clone(o.Matchers), secret: g.judge.secret}
+	g.settings = settings{home: o.Facts.Home, spool: o.Facts.spool(), tools: maps.Clone(o.Tools), matchers: maps.Clone(o.Matchers), secret: g.judge.secret}
 	if g.settings.matchers == nil {
 		g.settings.matchers = map[tool.TargetKind]Matcher{}
 	}
-	if g.settings.matchers[tool.ToolTarget] == nil {
-		g.settings.matchers[tool.ToolTarget] = ToolNames{}
+	for kind, m := range map[tool.TargetKind]Matcher{tool.ToolTarget: ToolNames{}, tool.URLTarget: Hosts{}} {
+		if g.settings.matchers[kind] == nil {
+			g.settings.matchers[kind] = m
+		}
 	}
 	errs := []error{o.Posture.Check()}
 	add := func(l Layer) *Compiled {

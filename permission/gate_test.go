@@ -262,7 +262,9 @@ func TestP5_UnknownTargets(t *testing.T) {
 		want tool.Verdict
 	}{
 		{"a kind without a matcher", target("database", tool.Write, "orders"), "", tool.Ask},
-		{"a URL before anything reads hosts", target(tool.URLTarget, tool.Read, "https://example.com/"), "", tool.Ask},
+		{"an address", target(tool.URLTarget, tool.Read, "https://example.com/"), "", tool.Allow},
+		{"an address that is none", target(tool.URLTarget, tool.Read, "https:/example.com"), "", tool.Ask},
+		{"an address that cannot be read", target(tool.URLTarget, tool.Read, "https://example.com\\@evil.test"), "", tool.Ask},
 		{"a relative path", target(tool.PathTarget, tool.Write, "a/b"), "", tool.Ask},
 		{"value and path differ", wrong, "", tool.Ask},
 		{"an imported tool", target(tool.ToolTarget, tool.Write, "github_delete"), "", tool.Allow},
@@ -393,6 +395,13 @@ func TestP13_Refusals(t *testing.T) {
 	}
 	if n, end := r.Refused(two); n != 1 || end {
 		t.Errorf("another call: got %d, %v", n, end)
+	}
+	r.Passed(one)
+	if n, end := r.Refused(one); n != 1 || end {
+		t.Errorf("after it passed: got %d, %v", n, end)
+	}
+	if n, _ := r.Refused(two); n != 2 {
+		t.Errorf("another call, after the first passed: got %d", n)
 	}
 }
 

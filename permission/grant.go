@@ -32,6 +32,8 @@ type Grant struct {
 	Fingerprint string `json:"fingerprint,omitempty"` // exactly this intent
 	Target      string `json:"target,omitempty"`      // exactly this resolved path, command, URL or tool name
 	Pattern     string `json:"pattern,omitempty"`     // what a rule with this pattern would allow; never answers a guard
+	// Dir limits a grant for a command to one folder to run in: the same line does something else elsewhere. "" is any.
+	Dir string `json:"dir,omitempty"`
 
 	Scope   Scope     `json:"scope"`
 	Session string    `json:"session,omitempty"` // required but for ThisProject
@@ -277,7 +279,7 @@ func (g *granted) answers(r *Request, s *subject, guarded bool, now time.Time) b
 		return false
 	case g.Fingerprint != "":
 		return g.Fingerprint == r.Intent.Fingerprint
-	case g.Permission != r.Intent.Permission || s.problem != "":
+	case g.Permission != r.Intent.Permission || s.problem != "", g.Dir != "" && s.line != nil && g.Dir != r.Intent.Dir:
 		return false
 	case g.Target != "":
 		return s.target.Kind != "" && (g.Target == s.target.Value || s.whole != "" && g.Target == s.whole)

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,65 @@ func TestP1_Grants(t *testing.T) {
 				t.Errorf("got %s by %s (%s), want %s", d.Verdict, d.By, d.Reason, tt.want)
 			}
 		})
+	}
+}
+
+// P6, P8: the pattern of a grant covers a path only when both of its spellings are covered; a link above the workspace is the
+// person's own and makes no difference.
+func TestP6_GrantsAndLinks(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, from, to string
+		want                 tool.Verdict
+	}{
+		{"as given and as resolved", "src/a", root + "/src", root + "/src", tool.Allow},
+		{"only as given", "src/a", root + "/src", root + "/other", tool.Ask},
+		{"only as resolved", "link/a", root + "/link", root + "/src", tool.Ask},
+		{"given by another name of the workspace", "/home/u/ws/src/a", "/home/u/ws", root, tool.Allow},
+	} {
+		g := gate(t, Options{Layers: user(t, "ask edit **")})
+		if err := g.Grant(t.Context(), Grant{Permission: "edit", Pattern: "src/**", Scope: ThisProject, Person: "ann"}); err != nil {
+			t.Fatal(err)
+		}
+		in := on("edit", tool.Write, resolve(tt.path, map[string]string{tt.from: tt.to}))
+		if d := decide(t, g, Request{Intent: in}); d.Verdict != tt.want {
+			t.Errorf("%s: %s by %s, want %s", tt.name, d.Verdict, d.By, tt.want)
+		}
+	}
+}
+
+// fixed is a keeper that holds what it is given.
+type fixed struct{ list []Grant }
+
+func (k *fixed) Load(context.Context) ([]Grant, error)       { return k.list, nil }
+func (k *fixed) Keep(_ context.Context, g Grant) error       { k.list = append(k.list, g); return nil }
+func (k *fixed) Drop(context.Context, ...string) error       { return nil }
+func (k *fixed) Spend(context.Context, string) (bool, error) { return true, nil }
+
+// POL-014: a grant that another process narrows under the same id holds as it is now.
+func TestGrants_Changed(t *testing.T) {
+	k := &fixed{}
+	g := gate(t, Options{Grants: &Grants{Keeper: k}})
+	if err := g.Grant(t.Context(), Grant{Permission: "edit", Pattern: "/srv/out/**", Scope: ThisProject, Person: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	in := on("edit", tool.Write, resolve("/srv/out/a", nil))
+	if d := decide(t, g, Request{Intent: in}); d.Verdict != tool.Allow {
+		t.Fatalf("%s by %s", d.Verdict, d.By)
+	}
+	for name, change := range map[string]func(*Grant){
+		"another pattern": func(g *Grant) { g.Pattern = "/srv/other/**" },
+		"expired":         func(g *Grant) { g.Expires = time.Unix(1, 0) },
+		"another session": func(g *Grant) { g.Scope, g.Session = ThisSession, "x" },
+	} {
+		before := k.list[0]
+		change(&k.list[0])
+		if d := decide(t, g, Request{Intent: in}); d.Verdict != tool.Ask {
+			t.Errorf("%s: %s by %s", name, d.Verdict, d.By)
+		}
+		k.list[0] = before
+		if d := decide(t, g, Request{Intent: in}); d.Verdict != tool.Allow {
+			t.Errorf("as before %q: %s by %s", name, d.Verdict, d.By)
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func (g *Gate) never(r *rule) string {
 			return fmt.Sprintf("it is one for commands, and %s runs none", r.Permission)
 		}
 	case strings.Contains(r.Pattern, "://") && r.other[tool.URLTarget] == nil:
-		return "it is an address, and nothing here compares addresses"
+		return `rules compare the hosts of addresses; write "example.com", "*.example.com" or "https://example.com"`
 	case r.path.inside && len(g.judge.facts.Roots) > 0:
 		// An allow of a project's layer covers what lies in a root only.
 		dir := "/"

@@ -45,10 +45,15 @@ type pathPattern struct {
 	text     string        // normalised and folded, before restrict widened it: the source of index keys
 }
 
+// artifactPrefix begins the pattern for artifacts, and their name in calls.
+const artifactPrefix = "artifact:"
+
 // A place is what patterns are relative to.
 type place struct {
 	home string // for "~/"
 	base string // see Layer.Base
+	// spool is the folder that "artifact:" stands for; "" reads it as the beginning of a name.
+	spool string
 }
 
 // compilePath compiles a pattern for paths. A restricting pattern covers what lies below its matches, and every depth
@@ -58,6 +63,9 @@ func compilePath(pattern string, restrict bool, at place, secret *nameTable) (pa
 	if pattern == Any {
 		p.any = true
 		return p, nil
+	}
+	if id, ok := strings.CutPrefix(pattern, artifactPrefix); ok && at.spool != "" && !strings.Contains(id, "/") {
+		pattern = "/" + quotePath(at.spool) + "/" + id
 	}
 	text, absolute, err := normalise(pattern, at.home)
 	if err != nil {

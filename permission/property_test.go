@@ -130,6 +130,39 @@ func TestP12_Ceiling(t *testing.T) {
 	})
 }
 
+// P12: whatever a child is granted, and whatever is granted for its session, it has no right that its parent lacks; and what a
+// search may show is what a call may read, also of a child.
+func TestP12_GrantsAndScreens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parent := propGate(t, Options{Posture: rapid.SampledFrom(Postures()).Draw(t, "posture"), Layers: drawLayers.Draw(t, "parent")})
+		child := propGate(t, Options{Layers: drawLayers.Draw(t, "child")})
+		in := drawIntent.Draw(t, "intent")
+		for range rapid.IntRange(0, 3).Draw(t, "grants") {
+			gr := Grant{Permission: in.Permission, Scope: ThisProject, Person: rapid.SampledFrom([]string{"", "ann"}).Draw(t, "person")}
+			if rapid.Bool().Draw(t, "exact") {
+				gr.Target = rapid.SampledFrom(in.Targets).Draw(t, "target").Value
+			} else if gr.Pattern = drawPattern.Draw(t, "pattern"); gr.Pattern == Any {
+				continue
+			}
+			if err := child.Grant(context.Background(), gr); err != nil {
+				continue
+			}
+		}
+		narrow := parent.Narrow(child)
+		if got, ceiling := verdict(t, narrow, in), verdict(t, parent, in); got < ceiling {
+			t.Fatalf("the child gets %s, the parent %s", got, ceiling)
+		}
+		screen := narrow.Screen(Request{Intent: &tool.Intent{Tool: in.Tool, Permission: in.Permission}})
+		for _, target := range in.Targets {
+			one := *in
+			one.Targets = []tool.Target{target}
+			if got, want := screen(target), verdict(t, narrow, &one); got != want {
+				t.Fatalf("%s %s: shown as %s, decided as %s", target.Effect, target.Value, got, want)
+			}
+		}
+	})
+}
+
 // The index finds the rule that trying every rule finds.
 func TestIndexEqualsScan(t *testing.T) {
 	g := propGate(nil, Options{})

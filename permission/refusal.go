@@ -19,11 +19,7 @@ type Refusals struct {
 
 // Refused notes a refusal and reports how often this call was refused so far, and whether that ends the turn.
 func (r *Refusals) Refused(in *tool.Intent) (times int, end bool) {
-	h := sha256.New()
-	h.Write([]byte(in.Tool))
-	h.Write([]byte{0})
-	h.Write(in.Args)
-	key := [sha256.Size]byte(h.Sum(nil))
+	key := sameCall(in)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.count == nil {
@@ -31,4 +27,21 @@ func (r *Refusals) Refused(in *tool.Intent) (times int, end bool) {
 	}
 	r.count[key]++
 	return r.count[key], r.count[key] >= MaxRefusals
+}
+
+// Passed notes that a call was let through, so that its refusals before count no more.
+func (r *Refusals) Passed(in *tool.Intent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.count) > 0 {
+		delete(r.count, sameCall(in))
+	}
+}
+
+func sameCall(in *tool.Intent) [sha256.Size]byte {
+	h := sha256.New()
+	h.Write([]byte(in.Tool))
+	h.Write([]byte{0})
+	h.Write(in.Args)
+	return [sha256.Size]byte(h.Sum(nil))
 }

@@ -29,7 +29,7 @@ type Rule struct {
 	Permission string `json:"permission"`
 	// Pattern is matched with each target of the call: [Any], a glob relative to the workspace roots ("src/**"), a glob
 	// below the home directory ("~/notes/*.md") or an absolute one; for imported tools a name with "*". A pattern that
-	// ends in "/" means the directory and all that is below. For commands it is a [command.Pattern]: ["git", "diff", "..."]
+	// ends in "/" means the directory and all that is below; "artifact:*" means artifacts, wherever they lie. For addresses it is a host, see [Hosts]. For commands it is a [command.Pattern]: ["git", "diff", "..."]
 	// for any permission, and also in the text form ("git diff *") for the permission [Shell]; such a rule is about
 	// commands alone.
 	Pattern string `json:"pattern"`
@@ -95,7 +95,7 @@ func (e *RuleError) Error() string {
 
 // Check reports what is wrong with the rules of a layer, all of it at once. Errors: *RuleError, joined.
 func Check(l Layer) error {
-	_, err := compile(l, &settings{home: "/", tools: nil})
+	_, err := compile(l, &settings{home: "/", spool: (&Facts{}).spool(), tools: nil})
 	return err
 }
 

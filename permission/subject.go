@@ -146,6 +146,9 @@ func covered(subjects []subject, e tool.Effect) bool {
 
 func (j *judge) subject(t tool.Target) subject {
 	s := subject{target: t}
+	if t.Kind == tool.ArtifactTarget {
+		return j.artifact(t)
+	}
 	if t.Kind != tool.PathTarget {
 		s.classes[0] = j.classOther(&t)
 		s.n = 1
@@ -153,6 +156,9 @@ func (j *judge) subject(t tool.Target) subject {
 	}
 	if !filepath.IsAbs(t.Value) {
 		s.problem = "its path is not absolute"
+		if t.Value == "" {
+			s.problem = "it names no path"
+		}
 		s.classes[0], s.n = j.classOther(&tool.Target{Effect: t.Effect}), 1
 		s.target.Kind = "" // it has no form to match
 		return s
@@ -181,6 +187,21 @@ func (j *judge) subject(t tool.Target) subject {
 	if s.alike {
 		s.classes[1] = s.classes[0]
 	}
+	return s
+}
+
+// artifact makes the subject of kept output: a file of the folder that artifacts lie in, so that rules about that folder
+// bear on it, under whatever name it is read.
+func (j *judge) artifact(t tool.Target) subject {
+	id := strings.TrimPrefix(t.Value, artifactPrefix)
+	if id == "" || id == "." || id == ".." || strings.ContainsAny(id, `/\`) {
+		return subject{problem: "it names no artifact", classes: [2]Class{ReadOut}, n: 1, target: tool.Target{Effect: t.Effect, Value: t.Value}}
+	}
+	file := filepath.Join(j.facts.spool(), id)
+	s := subject{target: tool.Target{Kind: tool.PathTarget, Effect: t.Effect, Value: file, Path: &host.Path{Given: t.Value, Abs: file, Real: file, Rel: file}}, n: 1}
+	s.forms[0] = j.form(file, "", file, t.Effect)
+	s.forms[0].artifact, s.forms[0].secret = true, ""
+	s.classes[0] = j.classPath(&s.forms[0], t.Effect)
 	return s
 }
 

@@ -136,7 +136,7 @@ func (g *Gate) explainTarget(r *Request, s *subject, f *finding) TargetView {
 		v.Grant = f.grant.ID
 	}
 	for _, c := range g.with(r) {
-		v.Layers = append(v.Layers, c.explain(r.Intent.Permission, s))
+		v.Layers = append(v.Layers, c.explain(r.permission(s), s))
 	}
 	if on, set := r.Overlay[r.Intent.Tool]; set {
 		action := tool.Deny

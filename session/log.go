@@ -17,8 +17,8 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 )
 
-// eventKind is the kind of the events that hold records of calls.
-const eventKind = "call"
+// EventKind is the kind of the events that hold records of calls.
+const EventKind = "call"
 
 // Log stores records of calls and keeps the read-state of the sessions that this process works in. It is safe for
 // concurrent use; several processes may share the store.
@@ -113,8 +113,8 @@ func (l *Log) flush() {
 	}
 }
 
-// settle returns when everything that was recorded before is stored, or has failed.
-func (l *Log) settle() {
+// Settle returns when everything that was recorded before is stored, or has failed.
+func (l *Log) Settle() {
 	l.queue.Lock()
 	until := l.came
 	l.queue.Unlock()
@@ -128,7 +128,7 @@ func (l *Log) settle() {
 
 // Close stores what waits. The error is that of records that nobody waited for. The store stays open.
 func (l *Log) Close() error {
-	l.settle()
+	l.Settle()
 	l.queue.Lock()
 	defer l.queue.Unlock()
 	if l.timer != nil {
@@ -275,19 +275,19 @@ func eventOf(rec *Record) (store.Event, error) {
 	if rec.Point > 1 {
 		key += fmt.Sprintf("/%d", rec.Point)
 	}
-	return store.Event{Session: rec.Session, At: rec.At, Kind: eventKind, Key: key, Body: body}, nil
+	return store.Event{Session: rec.Session, At: rec.At, Kind: EventKind, Key: key, Body: body}, nil
 }
 
 // Calls returns the records of a session, oldest first.
 func (l *Log) Calls(ctx context.Context, session string) ([]Record, error) {
-	l.settle()
+	l.Settle()
 	evs, err := l.events.Read(ctx, session, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	var out []Record
 	for _, ev := range evs {
-		if ev.Kind != eventKind {
+		if ev.Kind != EventKind {
 			continue
 		}
 		var rec Record
@@ -328,7 +328,7 @@ func (l *Log) ReadState(ctx context.Context, session string) (tool.ReadState, er
 
 // Verify reads the whole ledger and returns how many entries it holds. The error names the first one that does not fit.
 func (l *Log) Verify(ctx context.Context) (entries int64, err error) {
-	l.settle()
+	l.Settle()
 	report, err := l.ledger.Verify(ctx)
 	return report.Entries, err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
@@ -31,6 +32,10 @@ type Call struct {
 	Artifacts Artifacts
 	Bounds    Bounds  // what the face can show; the tool may bound its own output by it
 	Options   Options // of the session
+
+	// Hold is how long the face keeps its caller waiting before it answers that the call goes on (H6); 0 is for ever. A tool
+	// that can go on by other means, as a background task, answers by itself before that.
+	Hold time.Duration
 
 	// Screen, where a gate can judge single targets, returns the function that does. Listings and searches use Visible.
 	// ScreenRead is the same for reading files, with the permission [ReadPermission].

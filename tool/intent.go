@@ -23,6 +23,7 @@ const (
 	Network  Effect = "network"
 	Interact Effect = "interact" // ask a person
 	Spawn    Effect = "spawn"    // start a child agent
+	Stop     Effect = "stop"     // end what the session itself has started
 )
 
 // Permissions that more than one tool needs: to read the content of files, and to change files in whatever way (P2).
@@ -48,11 +49,18 @@ const (
 	CommandTarget TargetKind = "command"
 	URLTarget     TargetKind = "url"
 	ToolTarget    TargetKind = "tool"
+	// ArtifactTarget is output that is kept; its value is "artifact:ID", as in paths.
+	ArtifactTarget TargetKind = "artifact"
 )
 
 // PathTo returns the target for a resolved path.
 func PathTo(p host.Path, e Effect) Target {
 	return Target{Kind: PathTarget, Effect: e, Value: p.Real, Path: &p}
+}
+
+// ArtifactTo returns the target for reading an artifact.
+func ArtifactTo(id string) Target {
+	return Target{Kind: ArtifactTarget, Effect: Read, Value: "artifact:" + id}
 }
 
 // Intent is what a call would do, in a form that policy, people and other processes can read (T4).
@@ -70,10 +78,22 @@ type Intent struct {
 	Hunks      int             `json:"hunks,omitempty"` // edits or patch hunks that can be approved one by one (P9)
 	// Alone says that the plan depends on more than its targets, such as what was committed last: the call runs by itself.
 	Alone bool `json:"alone,omitempty"`
+	// Looks says that the command which the call executes only looks (H3): it runs beside calls that only read.
+	Looks bool `json:"looks,omitempty"`
+	// Dir is the folder that a command runs in, absolute. Optional; it is part of what is approved.
+	Dir string `json:"dir,omitempty"`
+	// Scripts are files whose content the call would run, as they are now. They are part of what is approved.
+	Scripts []Script `json:"scripts,omitempty"`
 	// Note is kept with the transaction of the changes, beside tool, session and call.
 	Note map[string]string `json:"note,omitempty"`
 	// Fingerprint binds an approval to arguments, targets and the hashes of what is replaced and of what replaces it.
 	Fingerprint string `json:"fingerprint,omitempty"`
+}
+
+// Script is a file that a command runs.
+type Script struct {
+	Path   string        `json:"path"` // resolved
+	Digest change.Digest `json:"digest"`
 }
 
 // Has reports whether the intent has the effect.
@@ -99,6 +119,12 @@ func (in *Intent) Seal() {
 	}
 	for _, e := range in.Engines {
 		put("engine", e)
+	}
+	if in.Dir != "" {
+		put("dir", in.Dir)
+	}
+	for _, s := range in.Scripts {
+		put("script", s.Path, s.Digest.String())
 	}
 	if !in.Changes.Empty() {
 		put("changes", in.Changes.Fingerprint())

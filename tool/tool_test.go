@@ -107,6 +107,8 @@ func TestT4_Fingerprint(t *testing.T) {
 		"create":  func(in *Intent) { in.MayCreate = []string{"/w/a"} },
 		"persist": func(in *Intent) { in.Persists = true },
 		"bytes":   func(in *Intent) { in.Changes.Ops[0] = change.Create("/w/a", []byte("y"), 0o644) },
+		"folder":  func(in *Intent) { in.Dir = "/w/sub" },
+		"script":  func(in *Intent) { in.Scripts = []Script{{Path: "/w/x.sh", Digest: change.Sum([]byte("x"))}} },
 		"mode":    func(in *Intent) { in.Changes.Ops[0] = change.Create("/w/a", []byte("x"), 0o755) },
 	} {
 		in := base()

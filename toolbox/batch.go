@@ -119,7 +119,7 @@ func (b *Box) footprintOf(ctx context.Context, p *Planned) footprint {
 		return footprint{unknown: true, exclusive: !p.entry.def.Annotations.ReadOnly}
 	}
 	in := &p.Action.Intent
-	f := footprint{exclusive: in.Alone || in.Has(tool.Execute) && !p.entry.def.Annotations.ReadOnly}
+	f := footprint{exclusive: in.Alone || in.Has(tool.Execute) && !in.Looks && !p.entry.def.Annotations.ReadOnly}
 	for _, t := range in.Targets {
 		if t.Kind == tool.CommandTarget {
 			f.unknown = true

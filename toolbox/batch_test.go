@@ -59,6 +59,9 @@ func (d *disk) tool() tool.Tool {
 			effect = tool.Execute
 		}
 		intent := tool.Intent{Effects: []tool.Effect{effect}, Targets: []tool.Target{tool.PathTo(host.Path{Abs: in.Path, Real: in.Path}, effect)}}
+		if in.Op == "look" {
+			intent = tool.Intent{Effects: []tool.Effect{tool.Execute}, Looks: true, Targets: []tool.Target{{Kind: tool.CommandTarget, Effect: tool.Execute, Value: "look"}}}
+		}
 		return tool.Action{Intent: intent, Run: func(context.Context, tool.Runner) (tool.Result, error) {
 			d.enter()
 			defer d.leave()
@@ -68,7 +71,7 @@ func (d *disk) tool() tool.Tool {
 			switch in.Op {
 			case "read":
 				return tool.TextResult(d.files[in.Path], nil), nil
-			case "list", "run":
+			case "list", "look", "run":
 				return tool.TextResult(d.below(in.Path), nil), nil
 			case "append": // from what was planned, so that a plan made too early shows
 				d.files[in.Path] = old + in.Text
@@ -110,8 +113,8 @@ func TestT11_ParallelEqualsSequential(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) diskInput {
 			p := path.Join("/w", rapid.SampledFrom([]string{"a", "b", "d/c", "d/e"}).Draw(t, "path"))
-			op := rapid.SampledFrom([]string{"read", "read", "append", "append", "edit", "edit", "remove", "list", "run"}).Draw(t, "op")
-			if op == "list" {
+			op := rapid.SampledFrom([]string{"read", "read", "append", "append", "edit", "edit", "remove", "list", "look", "run"}).Draw(t, "op")
+			if op == "list" || op == "look" {
 				p = rapid.SampledFrom([]string{"/w/d", "/w"}).Draw(t, "dir")
 			}
 			return diskInput{Op: op, Path: p, Text: rapid.StringMatching(`[a-d]`).Draw(t, "text"), Wait: rapid.IntRange(0, 5).Draw(t, "wait")}
@@ -181,7 +184,7 @@ func TestT11_ReadsTogetherExclusiveAlone(t *testing.T) {
 		op   string
 		peak int
 		took time.Duration
-	}{{"read", 4, 10 * time.Millisecond}, {"run", 1, 40 * time.Millisecond}, {"append", 1, 40 * time.Millisecond}} {
+	}{{"read", 4, 10 * time.Millisecond}, {"look", 4, 10 * time.Millisecond}, {"run", 1, 40 * time.Millisecond}, {"append", 1, 40 * time.Millisecond}} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &disk{files: map[string]string{"/w/a": "x"}}
 			b := newBox(t, Config{Gate: allow}, d.tool())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -440,4 +441,58 @@ func TestLateCommitIsReported(t *testing.T) {
 			t.Errorf("%v\n%s", res.Meta.Transaction, res.Text())
 		}
 	})
+}
+
+// P13, POL-022: the third refusal of the same call in a turn ends the turn, and the model is told before and then; other calls,
+// other turns and other sessions count for themselves, and so does a call that passed meanwhile. Who refuses does not matter.
+func TestP13_SameRefusal(t *testing.T) {
+	open := false
+	gate := gateFunc(func(GateRequest) tool.Decision {
+		if open {
+			return tool.Decision{Verdict: tool.Allow, By: "test"}
+		}
+		return tool.Decision{Verdict: tool.Deny, By: "rule user:1", Reason: "no"}
+	})
+	hook := hookFuncs{before: func(r *Request) error {
+		if strings.Contains(string(r.Args), "hooked") {
+			return &tool.Denial{Decision: tool.Decision{Verdict: tool.Deny, By: "hook x"}, Tool: r.Tool, Message: "not by hook x."}
+		}
+		return nil
+	}}
+	b := newBox(t, Config{Gate: gate, Hooks: []Hook{hook}}, echo(tool.Spec{}, nil, tool.Write))
+	try := func(session, message, text string) (string, any) {
+		t.Helper()
+		res, err := b.Call(t.Context(), Request{Tool: "echo", Session: session, Message: message, Args: json.RawMessage(`{"text": "` + text + `"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Text(), res.Meta.Values[EndTurnValue]
+	}
+	for _, text := range []string{"a", "hooked"} {
+		for i, want := range []string{"", "refused 2 times now; at the next time the turn ends", "refused 3 times. Do not make it again: change your approach", "refused 4 times"} {
+			got, end := try("s", "m", text)
+			if !strings.Contains(got, want) || i == 0 && strings.Contains(got, "times") || (end != nil) != (i >= 2) {
+				t.Errorf("%s, refusal %d: %v, %s", text, i+1, end, got)
+			}
+		}
+	}
+	for _, other := range [][3]string{{"s", "m", "b"}, {"s", "m2", "a"}, {"s2", "m", "a"}} {
+		if got, end := try(other[0], other[1], other[2]); end != nil || strings.Contains(got, "times") {
+			t.Errorf("%v: %v, %s", other, end, got)
+		}
+	}
+	open = true
+	if got, end := try("s", "m", "a"); end != nil || strings.Contains(got, "refused") {
+		t.Errorf("it passes: %v, %s", end, got)
+	}
+	open = false
+	if got, end := try("s", "m", "a"); end != nil || strings.Contains(got, "times") {
+		t.Errorf("after it passed: %v, %s", end, got)
+	}
+	for i := range 2 * keptTurns {
+		try("s", fmt.Sprint("turn ", i), "a")
+	}
+	if n := len(b.refused.turns); n != keptTurns || len(b.refused.order) != n {
+		t.Errorf("%d turns are kept", n)
+	}
 }

@@ -97,6 +97,7 @@ type Box struct {
 	mu      sync.RWMutex // guards entries
 	entries []*entry
 	reads   session.Memory
+	refused refusals
 	redact  atomic.Pointer[redactor]
 	// rewrites holds what each view is told: rewriteKey → *rewritten. It is bounded by tools, modes and models in use.
 	rewrites sync.Map

@@ -1,9 +1,12 @@
 package toolbox
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -35,16 +38,20 @@ type figures struct {
 const bucketCount = 8 * 48
 
 func (f *figures) note(res *tool.Result, argBytes int) {
+	f.count(Counted{Denied: res.Denied != nil, Failed: res.Err != nil, In: int64(argBytes), Out: int64(content.Bytes(res.Parts)), Duration: res.Meta.Duration})
+}
+
+func (f *figures) count(c Counted) {
 	f.calls.Add(1)
 	switch {
-	case res.Denied != nil:
+	case c.Denied:
 		f.denied.Add(1)
-	case res.Err != nil:
+	case c.Failed:
 		f.failures.Add(1)
 	}
-	f.in.Add(int64(argBytes))
-	f.out.Add(int64(content.Bytes(res.Parts)))
-	f.buckets[bucket(res.Meta.Duration)].Add(1)
+	f.in.Add(c.In)
+	f.out.Add(c.Out)
+	f.buckets[bucket(c.Duration)].Add(1)
 }
 
 // bucket maps a duration to 8 buckets per doubling; the first holds everything below 8 ns.
@@ -91,11 +98,52 @@ func (b *Box) Figures() []Figures {
 	defer b.mu.RUnlock()
 	out := make([]Figures, 0, len(b.entries))
 	for _, e := range b.entries {
-		f := e.figures
-		out = append(out, Figures{Tool: e.def.Name, Version: e.def.Version, Author: e.def.Author,
-			Calls: f.calls.Load(), Failures: f.failures.Load(), Denied: f.denied.Load(), BytesIn: f.in.Load(), BytesOut: f.out.Load(),
-			P50: f.quantile(.5), P90: f.quantile(.9), P99: f.quantile(.99)})
+		out = append(out, e.figures.figures(e.def.Name, e.def.Version, e.def.Author))
 	}
+	return out
+}
+
+func (f *figures) figures(name, version, author string) Figures {
+	return Figures{Tool: name, Version: version, Author: author,
+		Calls: f.calls.Load(), Failures: f.failures.Load(), Denied: f.denied.Load(), BytesIn: f.in.Load(), BytesOut: f.out.Load(),
+		P50: f.quantile(.5), P90: f.quantile(.9), P99: f.quantile(.99)}
+}
+
+// Tally counts calls that were made elsewhere, such as those of records, into figures. The zero value is ready; it is not
+// safe for concurrent use.
+type Tally struct {
+	names []string
+	tools map[string]*figures
+}
+
+// Counted is one call of a Tally.
+type Counted struct {
+	Tool           string
+	Failed, Denied bool
+	In, Out        int64 // bytes
+	Duration       time.Duration
+}
+
+// Note counts a call.
+func (t *Tally) Note(c Counted) {
+	f := t.tools[c.Tool]
+	if f == nil {
+		if t.tools == nil {
+			t.tools = map[string]*figures{}
+		}
+		f = &figures{}
+		t.tools[c.Tool], t.names = f, append(t.names, c.Tool)
+	}
+	f.count(c)
+}
+
+// Figures returns the figures of every tool that was called, those with the most calls first.
+func (t *Tally) Figures() []Figures {
+	out := make([]Figures, 0, len(t.names))
+	for _, name := range t.names {
+		out = append(out, t.tools[name].figures(name, "", ""))
+	}
+	slices.SortStableFunc(out, func(a, b Figures) int { return cmp.Or(cmp.Compare(b.Calls, a.Calls), strings.Compare(a.Tool, b.Tool)) })
 	return out
 }
 

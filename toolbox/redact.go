@@ -217,21 +217,41 @@ func (m *maskReader) fill() {
 	m.raw = append(m.raw, make([]byte, chunk)...)
 	n, err := m.r.Read(m.raw[start:])
 	m.raw, m.err = m.raw[:start+n], err
-	cut := len(m.raw)
+	limit := len(m.raw)
 	if err == nil { // what may be the beginning of a secret waits for its end
-		cut = max(0, cut-(len(m.redactor.forms[0])-1))
-		for moved := true; moved; {
-			moved = false
-			for _, f := range m.redactor.forms {
-				from := max(0, cut-len(f)+1)
-				if i := bytes.Index(m.raw[from:min(len(m.raw), cut+len(f)-1)], []byte(f)); i >= 0 && from+i < cut && from+i+len(f) > cut {
-					cut, moved = from+i+len(f), true
+		limit = max(0, limit-(len(m.redactor.forms[0])-1))
+	}
+	cut := m.mask(limit)
+	m.raw = append(m.raw[:0], m.raw[cut:]...)
+}
+
+// mask hands out what stands before limit, and the rest of a secret that begins there, as the replacer does with a whole
+// text: from left to right, since masks decide what the text behind them is. It returns how much was used.
+func (m *maskReader) mask(limit int) int {
+	m.out = m.out[:0]
+	next := make([]int, len(m.redactor.forms)) // where each form stands next, from at on
+	at := 0
+	for at < limit {
+		start, size := limit, 0
+		for i, f := range m.redactor.forms {
+			if next[i] < at || at == 0 {
+				if next[i] = bytes.Index(m.raw[at:], []byte(f)); next[i] < 0 {
+					next[i] = len(m.raw)
+				} else {
+					next[i] += at
 				}
 			}
+			if next[i] < start {
+				start, size = next[i], len(f)
+			}
+		}
+		m.out = append(m.out, m.raw[at:start]...)
+		if at = start; size > 0 {
+			m.out = append(m.out, mask...)
+			at += size
 		}
 	}
-	m.out = []byte(m.redactor.text(string(m.raw[:cut])))
-	m.raw = append(m.raw[:0], m.raw[cut:]...)
+	return at
 }
 
 // redactHandler masks secrets in log records. It asks the box each time, since credentials can change while it lives.

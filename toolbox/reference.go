@@ -38,7 +38,10 @@ func (b *Box) expand(ctx context.Context, p *Planned) error {
 	if err != nil || len(prepared.Problems) > 0 {
 		return nil
 	}
-	e := expander{ctx: ctx, artifacts: b.cfg.Artifacts, left: MaxReference, raw: prepared.Args}
+	e := expander{ctx: ctx, artifacts: b.cfg.Artifacts, left: MaxReference, raw: prepared.Args, may: func(tool.Target) tool.Verdict { return tool.Allow }}
+	if s, ok := b.cfg.Gate.(Screener); ok {
+		e.may = s.Screen(b.gateRequest(p, &tool.Intent{Tool: p.entry.def.Name, Permission: tool.ReadPermission, Effects: []tool.Effect{tool.Read}}))
+	}
 	out, err := e.run()
 	if err != nil {
 		return p.stop(err)
@@ -58,6 +61,7 @@ func (b *Box) expand(ctx context.Context, p *Planned) error {
 type expander struct {
 	ctx       context.Context
 	artifacts tool.Artifacts
+	may       func(tool.Target) tool.Verdict // what policy says to reading one
 	left      int64
 	raw       []byte
 	out       []byte
@@ -147,6 +151,9 @@ func (e *expander) read(name, id string) (string, error) {
 	}
 	if e.artifacts == nil {
 		return "", fail(tool.NotFound, "Send the text itself.", "%s names artifact %q, but this session keeps no artifacts.", name, id)
+	}
+	if e.may(tool.ArtifactTo(id)) != tool.Allow {
+		return "", fail(tool.PermissionDenied, "Read it with read_file, where a person may be asked, or take another way.", "%s names artifact %q, which may not simply be read here.", name, id)
 	}
 	a, err := e.artifacts.Open(e.ctx, id)
 	switch {

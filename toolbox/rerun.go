@@ -50,7 +50,7 @@ func (b *Box) rerun(ctx context.Context, p *Planned, r *runner) (res tool.Result
 	case tool.Ask: // nobody is asked while locks are held
 		return tool.Result{Err: b.staleError(p, stale)}, d, false, nil
 	case tool.Deny:
-		denial := refusal(p, d)
+		denial := b.refusal(ctx, p, d)
 		return tool.Result{Err: denial.AsError(), Denied: denial}, d, false, nil
 	}
 	r.decision = d

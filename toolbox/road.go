@@ -34,6 +34,8 @@ type Request struct {
 	// Bounds is what the face can show; the smaller of it and the shared limit wins (O2).
 	Bounds  tool.Bounds  `json:"bounds,omitzero"`
 	Options tool.Options `json:"options,omitzero"` // set options add to the box's
+	// Hold is how long the face keeps its caller waiting for the result (tool.Call.Hold).
+	Hold time.Duration `json:"hold,omitempty"`
 
 	// Progress and Partial reach the face while the call runs. Both may be nil. They are called from the goroutine of
 	// the tool and should return fast.
@@ -58,6 +60,7 @@ type Planned struct {
 	marks     *markingReadState
 	ran       atomic.Bool
 	committed []*change.Set
+	policy    tool.Decision // what policy said last about the call
 }
 
 // Plan takes a call from look-up to its intent. It changes nothing outside of the process.
@@ -137,7 +140,7 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 	c := &tool.Call{
 		ID: req.ID, Session: req.Session, Message: req.Message, Tool: p.entry.def.Name, Mode: req.Mode, Model: req.Model, Dir: dir,
 		Host: b.cfg.Host, Env: *env, Log: b.cfg.Log, ReadState: p.marks, Artifacts: b.masked(b.cfg.Artifacts),
-		Bounds: b.bounds(p), Options: opt,
+		Bounds: b.bounds(p), Options: opt, Hold: req.Hold,
 	}
 	b.screen(p, c, nil)
 	return c
@@ -200,6 +203,16 @@ func (p *Planned) untold() tool.Action {
 	return tool.Action{Intent: in, Run: func(context.Context, tool.Runner) (tool.Result, error) { return tool.Result{}, failure }}
 }
 
+// asChange is the intent of a call that has to look first as that of a change of what it looks at.
+func (p *Planned) asChange() *tool.Intent {
+	in := p.Action.Intent
+	in.Permission, in.Effects, in.Targets = p.entry.def.Permission, []tool.Effect{tool.Write}, slices.Clone(in.Targets)
+	for i := range in.Targets {
+		in.Targets[i].Effect = tool.Write
+	}
+	return &in
+}
+
 // Decide asks the gate, and a person where the gate says ask. The decision it returns is allow or deny.
 // The error is a fault.
 func (b *Box) Decide(ctx context.Context, p *Planned) (tool.Decision, error) {
@@ -215,6 +228,15 @@ func (b *Box) Decide(ctx context.Context, p *Planned) (tool.Decision, error) {
 // decide takes the decision of policy, and where that is to ask, the answer of a person.
 func (b *Box) decide(ctx context.Context, p *Planned, in *tool.Intent) (tool.Decision, error) {
 	d, err := b.policy(ctx, p, in)
+	if err == nil && d.Verdict != tool.Deny && in.Permission == tool.ReadPermission && p.entry.def.Permission == tool.EditPermission {
+		// So far it only looks, at what may not simply be read. Were something else there, it would be judged as a change: whether
+		// that is denied must not tell what is there.
+		var as tool.Decision
+		if as, err = b.policy(ctx, p, p.asChange()); as.Verdict == tool.Deny {
+			d = as
+		}
+	}
+	p.policy = d
 	if err != nil || d.Verdict != tool.Ask {
 		return d, err
 	}

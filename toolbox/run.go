@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/tackle-dev/tackle/change"
@@ -47,7 +48,7 @@ func (b *Box) Run(ctx context.Context, p *Planned, d tool.Decision) (tool.Result
 	case p.stopped():
 		res = tool.Result{Err: p.Err, Denied: p.Denied}
 	case d.Verdict != tool.Allow:
-		denial := refusal(p, d)
+		denial := b.refusal(ctx, p, d)
 		res = tool.Result{Err: denial.AsError(), Denied: denial}
 	default:
 		b.screen(p, p.Call, p.Action.Intent.Targets)
@@ -151,6 +152,7 @@ func (b *Box) conclude(ctx context.Context, p *Planned, d tool.Decision, res too
 	m := &res.Meta
 	m.Call, m.Tool, m.Repairs = p.Request.ID, p.Request.Tool, p.Repairs
 	m.Started, m.Duration = p.started, b.cfg.Clock().Sub(p.started)
+	b.repeated(p, &res)
 	fault := b.after(ctx, p, &res)
 	b.bound(ctx, p, &res)
 	switch {
@@ -213,15 +215,43 @@ func (b *Box) fault(ctx context.Context, p *Planned, err error) (tool.Result, er
 	return tool.Result{}, err
 }
 
-func refusal(p *Planned, d tool.Decision) *tool.Denial {
+// refusal is what a model is told of a call that was not allowed.
+func (b *Box) refusal(ctx context.Context, p *Planned, d tool.Decision) *tool.Denial {
+	by, reason := b.told(ctx, p, d)
 	msg := fmt.Sprintf("%s was not allowed", p.entry.def.Name)
-	if d.By != "" {
-		msg += " by " + d.By
+	if by != "" {
+		msg += " by " + by
 	}
-	if d.Reason != "" {
-		msg += ": " + d.Reason
+	if reason != "" {
+		msg += ": " + reason
 	}
 	return &tool.Denial{Decision: d, Tool: p.entry.def.Name, Message: msg + "."}
+}
+
+// told returns who refused a call and why, in the words that a model may read. What policy said about a call over a path
+// that may not simply be read depends on what is there: an edit that fits is judged as a change, one that does not as a
+// look at why. So the model is told what holds for reading the path, in both cases, and cannot guess its content by the
+// difference.
+func (b *Box) told(ctx context.Context, p *Planned, d tool.Decision) (by, reason string) {
+	private := p.Call.Private.Targets()
+	if len(private) == 0 || p.Call.Private.Judge(private[0]) == tool.Allow {
+		return d.By, d.Reason
+	}
+	in := &tool.Intent{Tool: p.entry.def.Name, Permission: tool.ReadPermission, Effects: []tool.Effect{tool.Read}, Targets: private[:1]}
+	if p.entry.def.Annotations.ReadOnly {
+		in.Permission = p.entry.def.Permission
+	}
+	read, err := b.policy(ctx, p, in)
+	if err != nil || read.Verdict == tool.Allow {
+		return d.By, d.Reason
+	}
+	if by = d.By; by == p.policy.By {
+		by = read.By
+	}
+	if rest, ok := strings.CutPrefix(d.Reason, p.policy.Reason); ok {
+		return by, read.Reason + rest
+	}
+	return by, d.Reason
 }
 
 func (b *Box) timeout(e *entry) time.Duration {

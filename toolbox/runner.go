@@ -162,7 +162,7 @@ func (r *runner) gate(ctx context.Context, set *change.Set) error {
 		return err
 	}
 	if d.Verdict != tool.Allow {
-		return refusal(r.p, d)
+		return r.box.refusal(ctx, r.p, d)
 	}
 	r.decision.Person = r.decision.Person || d.Person
 	return nil

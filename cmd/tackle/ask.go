@@ -30,6 +30,27 @@ func prompt() (*terminal.Prompt, *terminal.TTY, error) {
 	return p, tty, nil
 }
 
+// errRefused is the end of a command whose question was answered with no.
+var errRefused = errors.New("not confirmed; nothing was done")
+
+// confirm asks the person at the terminal for a yes to what is shown. Without a terminal, and with any other answer, it is an
+// error: whatever runs this command, its word is not that of a person.
+func (a *app) confirm(ctx context.Context, what string, v ask.View) error {
+	p, tty, err := prompt()
+	if err != nil {
+		return fmt.Errorf("%s: %w; the answer is given at a terminal, so that no program gives it in a person's name", what, err)
+	}
+	defer tty.Close()
+	yes, err := p.Confirm(ctx, v)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: not answered: %w", what, err)
+	case !yes:
+		return fmt.Errorf("%s: %w", what, errRefused)
+	}
+	return nil
+}
+
 // askHere lets the person at the terminal answer asks until stop is called. Nobody is asked where standard error is no
 // terminal, where --approve answers, and where the process has no terminal.
 func (a *app) askHere(ctx context.Context, box *tackle.Box) (stop func()) {

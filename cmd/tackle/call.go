@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,10 +45,20 @@ func (a *app) callCommand() *cobra.Command {
 			defer box.Close()
 			defer a.askHere(cmd.Context(), box)()
 			req := tackle.NewRequest(args[0], raw)
-			req.Partial = func(s string) { fmt.Fprint(a.err, forPeople(a.err, s)) }
+			var seen strings.Builder
+			if isTerminal(a.err) { // whoever waits; a script gets the result
+				req.Partial = func(s string) {
+					seen.WriteString(s)
+					fmt.Fprint(a.err, forPeople(a.err, s))
+				}
+			}
 			res, err := box.Call(cmd.Context(), req)
 			if err != nil {
 				return err
+			}
+			a.sayWhatEnds(box)
+			if isTerminal(a.out) && !asJSON {
+				dropSeen(&res, seen.String())
 			}
 			return a.finish(&res, asJSON)
 		},
@@ -57,6 +68,20 @@ func (a *app) callCommand() *cobra.Command {
 	f.StringVar(&a.approve, "approve", "", "answer what policy would ask a person: always or never (default: ask at the terminal, where there is one)")
 	f.StringVar(&a.session, "session", "", "session that the call belongs to (default: a new one)")
 	return cmd
+}
+
+// dropSeen takes from the text of a result what whoever waited has seen already.
+func dropSeen(res *tool.Result, seen string) {
+	if len(res.Parts) == 0 || res.Parts[0].Kind != tool.TextKind || seen == "" {
+		return
+	}
+	rest, ok := strings.CutPrefix(res.Parts[0].Text+"\n", seen)
+	switch {
+	case ok && rest == "":
+		res.Parts = res.Parts[1:]
+	case ok:
+		res.Parts[0].Text = strings.TrimSuffix(rest, "\n")
+	}
 }
 
 // finish prints a result and returns the exit status that belongs to it.

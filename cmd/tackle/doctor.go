@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/host"
 )
 
 // check is one finding of doctor.
@@ -72,6 +73,7 @@ func (a *app) examine(cmd *cobra.Command, box *tackle.Box) []checkResult {
 	for _, n := range info.Notes {
 		checks = append(checks, checkResult{Name: "host", OK: true, Detail: n})
 	}
+	checks = append(checks, commandChecks(box.Host())...)
 	for _, n := range box.Notes() {
 		checks = append(checks, checkResult{Name: "policy", OK: true, Detail: n})
 	}
@@ -80,6 +82,24 @@ func (a *app) examine(cmd *cobra.Command, box *tackle.Box) []checkResult {
 		git.Detail = path
 	}
 	return append(checks, git)
+}
+
+// commandChecks says what holds commands.
+func commandChecks(h host.Host) []checkResult {
+	c, ok := h.(host.Commander)
+	if !ok {
+		return []checkResult{{Name: "commands", OK: true, Detail: "this host runs none"}}
+	}
+	r, err := c.Runner()
+	if err != nil {
+		return []checkResult{{Name: "commands", Detail: err.Error()}}
+	}
+	conf := r.Confinement()
+	checks := []checkResult{{Name: "commands", OK: true, Detail: conf.String()}}
+	for _, n := range conf.Notes {
+		checks = append(checks, checkResult{Name: "commands", OK: true, Detail: n})
+	}
+	return checks
 }
 
 func (a *app) report(checks []checkResult) {

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/permission/ask"
 )
 
@@ -41,6 +42,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 type usage struct{ error }
 
 func main() {
+	proc.KeeperMain() // first: as a keeper of commands this process is nothing else
 	noCoreDumps()
 	debug.SetGCPercent(400) // a short-lived heap of small calls: fewer collections, a few MiB more
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -110,7 +112,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.noFiles, "no-config", false, "read no configuration files")
 	f.StringVar(&a.mode, "mode", "", "mode of the tools (default: code)")
 	f.StringVar(&a.posture, "posture", "", "defaults of policy: plan, guarded, auto or ci (default: guarded)")
-	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.grepCommand(), a.globCommand(), a.mcpCommand(), a.setupCommand(), a.serversCommand(), a.whyCommand(), a.approveCommand(), a.grantsCommand(), a.ledgerCommand(), a.hookCommand(), a.undoCommand(), a.configCommand(), a.doctorCommand())
+	cmd.AddCommand(a.toolsCommand(), a.callCommand(), a.grepCommand(), a.globCommand(), a.mcpCommand(), a.serveCommand(), a.setupCommand(), a.serversCommand(), a.whyCommand(), a.approveCommand(), a.grantsCommand(), a.ledgerCommand(), a.hookCommand(), a.undoCommand(), a.tasksCommand(), a.configCommand(), a.doctorCommand())
 	for _, c := range cmd.Commands() {
 		c.Args = usageArgs(c.Args)
 	}
@@ -133,7 +135,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // open opens the box that the flags describe. Contradictions in flags and configuration are usage errors.
 func (a *app) open(ctx context.Context) (*tackle.Box, error) {
 	cfg := tackle.Config{Dir: a.dir, Roots: a.roots, StateDir: a.state, NoFiles: a.noFiles, Mode: a.mode, Posture: a.posture,
-		Session: a.session, Faces: a.faces}
+		Session: a.session, Faces: a.faces, Keeper: proc.Self()}
 	switch a.approve {
 	case "":
 	case "never":

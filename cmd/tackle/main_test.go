@@ -6,9 +6,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tackle-dev/tackle/host/local/proc"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"tackle": main}) }
+func TestMain(m *testing.M) {
+	proc.KeeperMain()
+	testscript.Main(m, map[string]func(){"tackle": main})
+}
 
 // Each script runs the real command in a folder of its own.
 func TestScripts(t *testing.T) {

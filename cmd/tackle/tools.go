@@ -1,17 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/tiktoken-go/tokenizer"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/internal/show"
 	"github.com/tackle-dev/tackle/schema"
 	"github.com/tackle-dev/tackle/tool"
 )
@@ -23,8 +26,8 @@ var formats = map[string]schema.Format{
 }
 
 func (a *app) toolsCommand() *cobra.Command {
-	var asJSON, tokens bool
-	var model, format string
+	var asJSON, tokens, usages bool
+	var model, format, session string
 	cmd := &cobra.Command{
 		Use:   "tools [NAME]",
 		Short: "List the tools of a mode, or show one",
@@ -35,6 +38,9 @@ func (a *app) toolsCommand() *cobra.Command {
 				return err
 			}
 			defer box.Close()
+			if usages {
+				return a.showUsage(cmd.Context(), box, session, asJSON)
+			}
 			view := box.View()
 			view.Model = model
 			defs := box.Tools(view)
@@ -59,8 +65,40 @@ func (a *app) toolsCommand() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print definitions as JSON (the form of --format mcp)")
 	f.StringVar(&model, "model", "", "the list that this model sees")
 	f.StringVar(&format, "format", "", "print definitions for openai, openai-responses, anthropic, gemini, ollama or mcp")
+	f.BoolVar(&usages, "usage", false, "print calls, failures, durations and bytes of each tool, as they were recorded")
+	f.StringVar(&session, "session", "", "with --usage: of this session only")
 	f.BoolVar(&tokens, "tokens", false, "print how many tokens (o200k) the definitions cost")
 	return cmd
+}
+
+// showUsage prints the usage figures of the recorded calls.
+func (a *app) showUsage(ctx context.Context, box *tackle.Box, session string, asJSON bool) error {
+	list, err := box.Usage(ctx, session)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return a.printJSON(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.out, "No call is recorded here.")
+		return nil
+	}
+	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "calls\tfailed\tdenied\tp50\tp90\tp99\tbytes in\tbytes out\t  tool")
+	for _, f := range list {
+		fmt.Fprintf(w, "%d\t%d\t%d\t%v\t%v\t%v\t%d\t%d\t  %s\n", f.Calls, f.Failures, f.Denied, rounded(f.P50), rounded(f.P90), rounded(f.P99), f.BytesIn, f.BytesOut, show.Line(f.Tool))
+	}
+	return w.Flush()
+}
+
+// rounded keeps two digits of a duration or so, which is what quantiles are good for.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 100 {
+		unit *= 10
+	}
+	return d.Round(unit)
 }
 
 func (a *app) renderTools(defs []tool.Definition, format string) error {

@@ -1,4 +1,5 @@
-// Package local is the host of this machine: it resolves and reads paths, and commits changesets to its file system.
+// Package local is the host of this machine: it resolves and reads paths, and commits changesets to its file system. Its
+// command half is package proc, which [Local.Runner] opens.
 //
 // # What a commit promises
 //
@@ -26,6 +27,8 @@
 //	slots/N/log-KEY     older segments of the log, complete
 //	slots/N/img/KEY.I   before-image of step I of transaction KEY; until its exchange, the staged new content
 //	slots/N/tx/KEY      a committed set of several operations: its steps and all new contents, ended by a checksum
+//
+//	run/                output of running commands (package proc)
 //
 // A set with one atomic operation needs no tx file; its commit point is that operation. For several, the commit point is
 // the synced tx file: before it recovery drops the set, after it recovery finishes it. [Local.Recover] treats only slots

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/host/local/proc"
 )
 
 // Defaults of [Config].
@@ -32,6 +33,11 @@ type Config struct {
 	MaxImageAge time.Duration
 	// Now is the clock of transactions. Default time.Now.
 	Now func() time.Time
+
+	// Commands configures the command half. Its directory defaults to the first root, its state directory to StateDir.
+	// The zero value runs commands without keepers: a program that wants its commands to end with it, kill -9 included,
+	// calls proc.KeeperMain first in main and sets Commands.Keeper to proc.Self().
+	Commands proc.Config
 }
 
 // Local is the host of this machine. It is safe for concurrent use.
@@ -39,9 +45,11 @@ type Local struct {
 	cfg  Config
 	info host.Info
 	platform
+
+	commands commands
 }
 
-var _ host.Host = (*Local)(nil)
+var _ host.Commander = (*Local)(nil)
 
 // DefaultStateDir returns $XDG_STATE_HOME/tackle, or ~/.local/state/tackle.
 func DefaultStateDir() (string, error) {

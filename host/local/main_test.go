@@ -19,6 +19,7 @@ import (
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/hosttest"
+	"github.com/tackle-dev/tackle/host/local/proc"
 )
 
 // Some tests need processes of their own. They start this test binary again with childEnv set; TestMain then plays the
@@ -34,6 +35,7 @@ var children = map[string]func(args []string) error{
 }
 
 func TestMain(m *testing.M) {
+	proc.KeeperMain()
 	name := os.Getenv(childEnv)
 	if name == "" {
 		os.Exit(m.Run())

@@ -43,8 +43,8 @@ func (l *Local) at(point, key string) {
 	}
 }
 
-// Close frees the slot, so that another process may continue in it. Calls must have returned before.
-func (l *Local) Close() error {
+// free frees the slot.
+func (l *Local) free() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.slot == nil {

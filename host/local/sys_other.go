@@ -30,8 +30,7 @@ func unsupported(op, path string) error {
 	return &host.PathError{Op: op, Path: path, Err: fmt.Errorf("%w: %s has no atomic exchange of files; run tackle on Linux or macOS, or in WSL", host.ErrUnsupported, runtime.GOOS)}
 }
 
-// Close does nothing here.
-func (l *Local) Close() error { return nil }
+func (l *Local) free() error { return nil }
 
 // Commit implements [host.Host]: it refuses every set that is not empty.
 func (l *Local) Commit(_ context.Context, set *change.Set, _ host.CommitOptions) (host.Receipt, error) {

@@ -42,6 +42,7 @@ func (o Options) withDefaults() Options {
 type DB struct {
 	path string
 	opt  Options
+	bell bell
 
 	mu     sync.Mutex // guards the opening and closing of conn
 	conn   *conn
@@ -102,7 +103,7 @@ func (d *DB) connect(ctx context.Context) (_ *conn, err error) {
 	if c.r, err = d.pool(4, "&_query_only=1"); err != nil {
 		return nil, err
 	}
-	return c, migrate(ctx, c.w.DB)
+	return c, d.migrate(ctx, c.w.DB)
 }
 
 // prepareFile makes the file before SQLite does, so that nobody else can ever read it; SQLite gives its log and shared
@@ -115,10 +116,15 @@ func (d *DB) prepareFile() error {
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(d.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return nil
+	if err := makeFile(d.path); !errors.Is(err, os.ErrExist) {
+		return err
 	}
+	return nil
+}
+
+// makeFile makes an empty file that the user alone can read. One that is there already is an error.
+func makeFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -157,16 +163,21 @@ type pool struct {
 	stmts map[any]*sql.Stmt
 }
 
-// stmt returns a prepared statement, given by its text or, as a number of events, by [sqlBatch].
+// stmt returns a prepared statement, given by its text or, as a number of events, by [sqlBatch] or [rows].
 func (p *pool) stmt(ctx context.Context, key any) (*sql.Stmt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if st := p.stmts[key]; st != nil {
 		return st, nil
 	}
-	text, ok := key.(string)
-	if !ok {
-		text = sqlBatch(key.(int))
+	var text string
+	switch key := key.(type) {
+	case string:
+		text = key
+	case int:
+		text = sqlBatch(key)
+	case rows:
+		text = key.sql()
 	}
 	st, err := p.PrepareContext(ctx, text)
 	if err != nil {

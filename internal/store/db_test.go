@@ -88,7 +88,7 @@ func TestFailures(t *testing.T) {
 			mustAppend(t, d, note("s"))
 			d.Close()
 			raw(t, path, `pragma user_version = 99`)
-		}, ErrNewer, "its version is 99, this program knows up to 1"},
+		}, ErrNewer, "its version is 99, this program knows up to 2"},
 		{"a folder in its place", func(t *testing.T, path string) {
 			os.Mkdir(path, 0o700)
 		}, ErrReadOnly, "make the folder and its files writable"},

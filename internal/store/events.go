@@ -67,6 +67,24 @@ func sqlBatch(n int) string {
 	return b.String()
 }
 
+// bulkRows is how many events of a larger batch go into one statement.
+const bulkRows = 16
+
+// rows is the key of the statement that inserts so many events as they are.
+type rows int
+
+func (n rows) sql() string {
+	var b strings.Builder
+	b.WriteString(`insert into event (session, seq, at, kind, key, body) values `)
+	for i := range int(n) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `($%d,$%d,$%d,$%d,$%d,$%d)`, 6*i+1, 6*i+2, 6*i+3, 6*i+4, 6*i+5, 6*i+6)
+	}
+	return b.String()
+}
+
 // Append implements [Events]. Once begun it is not interrupted by the end of ctx, so that its outcome is always known.
 func (d *DB) Append(ctx context.Context, evs ...Event) ([]int64, error) {
 	evs, err := normal(evs, d.opt.Now)
@@ -84,8 +102,10 @@ func (d *DB) Append(ctx context.Context, evs ...Event) ([]int64, error) {
 	var seqs []int64
 	if len(evs) <= fastBatch {
 		seqs, err = c.appendFast(ctx, evs)
+	} else {
+		seqs, err = c.appendBulk(ctx, evs)
 	}
-	if len(evs) > fastBatch || isConstraint(err) {
+	if isConstraint(err) || errors.Is(err, errNotNext) {
 		seqs, err = c.appendSlow(ctx, evs)
 	}
 	var conflict *ConflictError
@@ -99,6 +119,7 @@ func (d *DB) Append(ctx context.Context, evs ...Event) ([]int64, error) {
 		return nil, d.fail("append to", err)
 	}
 	d.wrote(c)
+	d.bell.ring()
 	return seqs, nil
 }
 
@@ -141,6 +162,55 @@ func (c *conn) appendFast(ctx context.Context, evs []Event) ([]int64, error) {
 	return seqs, rows.Err()
 }
 
+// errNotNext is for a number that is not the next one, which may be right if the key is known.
+var errNotNext = errors.New("not the next number")
+
+// appendBulk stores a batch in one transaction: it asks for the last number of each session once, and inserts many rows
+// with one statement. It fails with errNotNext or a constraint error where a number or key stands against it.
+func (c *conn) appendBulk(ctx context.Context, evs []Event) ([]int64, error) {
+	last, err := c.w.stmt(ctx, sqlLast)
+	if err != nil {
+		return nil, err
+	}
+	inserts := make([]*sql.Stmt, (len(evs)+bulkRows-1)/bulkRows) // prepared before the transaction holds the connection
+	for i := range inserts {
+		if inserts[i], err = c.w.stmt(ctx, rows(min(bulkRows, len(evs)-i*bulkRows))); err != nil {
+			return nil, err
+		}
+	}
+	seqs := make([]int64, len(evs))
+	ends := map[string]int64{}
+	err = inTx(ctx, c.w.DB, func(tx *sql.Tx) error {
+		last := tx.StmtContext(ctx, last)
+		for i, e := range evs {
+			end, known := ends[e.Session]
+			if !known {
+				if err := last.QueryRowContext(ctx, e.Session).Scan(&end); err != nil && !errors.Is(err, sql.ErrNoRows) {
+					return err
+				}
+			}
+			end++
+			if e.Seq != 0 && e.Seq != end {
+				return errNotNext
+			}
+			seqs[i], ends[e.Session] = end, end
+		}
+		for n, insert := range inserts {
+			from := n * bulkRows
+			some := evs[from:min(from+bulkRows, len(evs))]
+			args := make([]any, 0, 6*len(some))
+			for i, e := range some {
+				args = append(args, e.Session, seqs[from+i], e.At.UnixMicro(), e.Kind, e.Key, string(e.Body))
+			}
+			if _, err := tx.StmtContext(ctx, insert).ExecContext(ctx, args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return seqs, err
+}
+
 // appendSlow stores a batch of any size, one event at a time in one transaction.
 func (c *conn) appendSlow(ctx context.Context, evs []Event) ([]int64, error) {
 	insert, err := c.w.stmt(ctx, sqlInsert)
@@ -174,7 +244,7 @@ func insertEvent(ctx context.Context, insert, byKey *sql.Stmt, e Event) (seq int
 	if !errors.Is(err, sql.ErrNoRows) {
 		return seq, err
 	}
-	if e.Key != "" {
+	if e.Key != "" && byKey != nil {
 		err = byKey.QueryRowContext(ctx, e.Session, e.Key).Scan(&seq)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return seq, err

@@ -23,6 +23,9 @@ type Memory struct {
 	keys    map[[2]string]int64 // session and key → number
 	records map[[2]string]Record
 	blobs   map[string]memoryBlob
+	feed    []Fed
+	fed     int64 // number of the newest
+	bell    bell
 	closed  bool
 }
 
@@ -89,9 +92,12 @@ func (m *Memory) Append(ctx context.Context, evs ...Event) ([]int64, error) {
 		if e.Seq < 0 {
 			e.Seq, e.Body = -e.Seq, bytes.Clone(e.Body)
 			m.events[e.Session] = append(m.events[e.Session], e)
+			m.fed++
+			m.feed = append(m.feed, Fed{ID: m.fed, Event: e})
 		}
 	}
 	maps.Copy(m.keys, fresh)
+	m.bell.ring()
 	return seqs, nil
 }
 
@@ -288,6 +294,6 @@ func (m *Memory) Walk(ctx context.Context) iter.Seq2[Blob, error] {
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.closed, m.events, m.keys, m.records, m.blobs = true, nil, nil, nil, nil
+	m.closed, m.events, m.keys, m.records, m.blobs, m.feed = true, nil, nil, nil, nil, nil
 	return nil
 }

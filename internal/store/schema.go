@@ -38,10 +38,28 @@ var schema = []string{
 	   primary key (space, key)
 	 );
 	 create index record_owner on record (space, owner) where owner <> '';`,
+
+	// The number in the feed is a column of its own: a row's own number may change when the file is compacted.
+	`create table event_2 (
+	   id      integer primary key,
+	   session text   not null,
+	   seq     bigint not null,
+	   at      bigint not null,
+	   kind    text   not null,
+	   key     text   not null,
+	   body    text   not null
+	 );
+	 insert into event_2 (id, session, seq, at, kind, key, body)
+	   select rowid, session, seq, at, kind, key, body from event order by rowid;
+	 drop table event;
+	 alter table event_2 rename to event;
+	 create unique index event_seq on event (session, seq);
+	 create unique index event_key on event (session, key) where key <> '';`,
 }
 
-// migrate brings the file to the newest version. The usual case, nothing to do, is one read.
-func migrate(ctx context.Context, db *sql.DB) error {
+// migrate brings the file to the newest version. The usual case, nothing to do, is one read. A file of an older version is
+// copied first, to a file beside it whose name says which version and when.
+func (d *DB) migrate(ctx context.Context, db *sql.DB) error {
 	version, app, err := versions(ctx, db)
 	if err != nil {
 		return err
@@ -52,6 +70,11 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if version == 0 && app == 0 {
 		if err := startLog(ctx, db); err != nil {
 			return err
+		}
+	}
+	if app == appID && version < len(schema) {
+		if err := copyInto(ctx, db, fmt.Sprintf("%s.v%d-%s.bak", d.path, version, d.opt.Now().UTC().Format("20060102T150405.000000"))); err != nil {
+			return fmt.Errorf("the copy that is made before an upgrade: %w", err)
 		}
 	}
 	tx, err := db.BeginTx(ctx, nil) // immediate: one process migrates, the others wait and find nothing to do

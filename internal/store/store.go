@@ -1,7 +1,7 @@
 // Package store keeps what must outlive a process: events, records and blobs.
 //
 //   - [Events] are the truth: append-only, numbered without gaps in each session. What happened in a session is the
-//     fold of its events.
+//     fold of its events. [Feed] is the same events in the order in which they were stored, over all sessions.
 //   - [Records] are small mutable notes that can be rebuilt or lost without losing history: indexes, leases, grants.
 //   - [Blobs] are content-addressed bytes of any size.
 //
@@ -147,6 +147,7 @@ type Blobs interface {
 // Store is all of it.
 type Store interface {
 	Events
+	Feed
 	Records
 	Blobs
 	io.Closer

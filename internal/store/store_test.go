@@ -38,7 +38,7 @@ func TestDatabaseEqualsMemory(t *testing.T) {
 		sessions := []string{fmt.Sprint("a", round), fmt.Sprint("b", round), fmt.Sprint("c", round)}
 		ctx := context.Background()
 		for range rapid.IntRange(1, 12).Draw(t, "appends") {
-			batch := make([]store.Event, rapid.IntRange(1, 10).Draw(t, "size"))
+			batch := make([]store.Event, rapid.IntRange(1, rapid.SampledFrom([]int{10, 40}).Draw(t, "most")).Draw(t, "size"))
 			for i := range batch {
 				batch[i] = store.Event{
 					Session: rapid.SampledFrom(sessions).Draw(t, "session"), Kind: "k",

@@ -19,6 +19,9 @@ func (d *dialog) hunks() (c choice, done bool, err error) {
 			piece = pieces[i]
 		}
 		columns, lines := d.p.Device.Size()
+		if lines < 10 {
+			lines = 24
+		}
 		io.WriteString(d.out, d.style.hunk(piece, len(said), columns, lines))
 		k, err := d.key()
 		if err != nil {
@@ -47,6 +50,10 @@ func (d *dialog) hunks() (c choice, done bool, err error) {
 			}
 		case 'b':
 			i = max(i-1, 0)
+		case 'v':
+			if err := d.page(d.style.hunk(piece, len(said), columns, 0)); err != nil {
+				return c, false, err
+			}
 		case keyEscape:
 			return c, false, nil
 		case keyCtrlC, keyCtrlD:

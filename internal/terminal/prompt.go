@@ -35,6 +35,16 @@ var errGone = errors.New("the person left the prompt")
 
 // Ask implements ask.Face.
 func (p *Prompt) Ask(ctx context.Context, r *ask.Request) (ask.Answer, error) {
+	return p.ask(ctx, r, false)
+}
+
+// Confirm shows a view and asks for a plain yes or no. The error says that neither was given.
+func (p *Prompt) Confirm(ctx context.Context, v ask.View) (bool, error) {
+	a, err := p.ask(ctx, &ask.Request{View: v, Offers: []ask.Offer{{Scope: ask.Once, Says: "exactly what is shown"}}}, true)
+	return a.Allow, err
+}
+
+func (p *Prompt) ask(ctx context.Context, r *ask.Request, plain bool) (ask.Answer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	restore, err := p.Device.Raw()
@@ -42,7 +52,7 @@ func (p *Prompt) Ask(ctx context.Context, r *ask.Request) (ask.Answer, error) {
 		return ask.Answer{}, err
 	}
 	defer restore()
-	d := &dialog{p: p, ctx: ctx, req: r, out: &crlf{p.Device}, style: style(p.Color)}
+	d := &dialog{p: p, ctx: ctx, req: r, out: &crlf{p.Device}, style: style(p.Color), plain: plain}
 	d.draw()
 	p.Device.Flush()
 	d.in = newReader(p.Device, p.now)
@@ -97,13 +107,14 @@ type dialog struct {
 	out   io.Writer
 	in    *reader
 	style style
+	plain bool      // only yes and no
 	since time.Time // when the prompt was drawn
 }
 
 // draw shows the ask and the keys.
 func (d *dialog) draw() {
 	columns, lines := d.p.Device.Size()
-	io.WriteString(d.out, d.style.ask(d.req, columns, lines))
+	io.WriteString(d.out, d.style.ask(d.req, d.plain, columns, lines))
 	d.since = d.p.now()
 }
 
@@ -142,13 +153,13 @@ func (d *dialog) run() (choice, error) {
 		case 'n', 'N':
 			return choice{}, nil
 		case 'v':
-			if err := d.page(); err != nil {
+			if err := d.page(d.style.whole(d.req)); err != nil {
 				return choice{}, err
 			}
 			d.draw()
 			continue
 		case '?':
-			io.WriteString(d.out, d.style.help(d.req))
+			io.WriteString(d.out, d.style.help(d.req, d.plain))
 			continue
 		}
 		c, done, known, err := d.answer(k)
@@ -174,7 +185,7 @@ func (d *dialog) answer(k key) (c choice, done, known bool, err error) {
 		if scope == ask.Until {
 			c.Until, done, err = d.until()
 		}
-	case k == 'w':
+	case k == 'w' && !d.plain:
 		c.Words, done, err = d.line("no, because: ")
 	case (k == 'e' || k == 'h') && d.req.Hunks > 1:
 		c, done, err = d.hunks()
@@ -185,7 +196,7 @@ func (d *dialog) answer(k key) (c choice, done, known bool, err error) {
 }
 
 // scopes are the keys that say yes.
-var scopes = map[key]ask.Scope{'y': ask.Once, 't': ask.Turn, 's': ask.Session, 'p': ask.Project, 'a': ask.Always, 'u': ask.Until}
+var scopes = map[key]ask.Scope{'y': ask.Once, 't': ask.Turn, 's': ask.Session, 'l': ask.Like, 'p': ask.Project, 'a': ask.Always, 'u': ask.Until}
 
 // until asks for how long a yes holds.
 func (d *dialog) until() (time.Time, bool, error) {
@@ -238,13 +249,13 @@ func (d *dialog) line(question string) (text string, ok bool, err error) {
 	}
 }
 
-// page shows everything, a screen at a time.
-func (d *dialog) page() error {
+// page shows a text, a screen at a time.
+func (d *dialog) page(text string) error {
 	_, height := d.p.Device.Size()
 	if height < 5 {
 		height = 24
 	}
-	lines := strings.SplitAfter(d.style.whole(d.req), "\n")
+	lines := strings.SplitAfter(text, "\n")
 	for i := 0; i < len(lines); {
 		end := min(i+height-2, len(lines))
 		io.WriteString(d.out, strings.Join(lines[i:end], ""))

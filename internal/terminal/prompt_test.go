@@ -27,6 +27,18 @@ type screen struct {
 	seen   strings.Builder
 	from   int // where the next wait looks from
 	news   chan struct{}
+	ready  chan struct{} // closed when the prompt takes keys; nil where there is none yet
+}
+
+// watched tells when what was typed before is dropped: a key that comes earlier is no answer.
+type watched struct {
+	*TTY
+	ready chan struct{}
+}
+
+func (w watched) Flush() {
+	w.TTY.Flush()
+	close(w.ready)
 }
 
 func newScreen(t *testing.T) *screen {
@@ -84,6 +96,9 @@ func (s *screen) wait(text string) {
 
 func (s *screen) type_(keys ...string) {
 	s.t.Helper()
+	if s.ready != nil {
+		<-s.ready
+	}
 	for _, k := range keys {
 		if _, err := s.master.WriteString(k); err != nil {
 			s.t.Fatal(err)
@@ -98,7 +113,8 @@ type answered struct {
 
 // start asks in the background.
 func (s *screen) start(ctx context.Context, p *Prompt, r *ask.Request) <-chan answered {
-	p.Device, p.Name = s.tty, "ada"
+	s.ready = make(chan struct{})
+	p.Device, p.Name = watched{s.tty, s.ready}, "ada"
 	if p.Settle == 0 {
 		p.Settle = -1
 	}
@@ -113,6 +129,7 @@ func (s *screen) start(ctx context.Context, p *Prompt, r *ask.Request) <-chan an
 func request() *ask.Request {
 	return &ask.Request{ID: "ask_1", Tool: "multi_edit", Fingerprint: "f", By: "rule user:1", Hunks: 3,
 		Offers: []ask.Offer{{Scope: ask.Once, Says: "this call"}, {Scope: ask.Session, Says: "edit of src/a.go, until the session ends"},
+			{Scope: ask.Like, Patterns: []string{"src/*.go"}, Says: "edit of src/*.go, until the session ends"},
 			{Scope: ask.Project, Says: "edit of src/a.go, in this project"}, {Scope: ask.Always, Patterns: []string{"src/*.go"}, Says: "edit of src/*.go, in this project"},
 			{Scope: ask.Until, Says: "edit of src/a.go, in this project until a time"}},
 		View: ask.View{Title: "multi_edit asks to change 1 file", Badges: []string{"write-in"}, Reason: "a rule says so",
@@ -136,6 +153,7 @@ func TestP8_Keys(t *testing.T) {
 		{"y", []step{{"yes, once", "y"}}, yes(ask.Once)},
 		{"s", []step{{"session", "s"}}, yes(ask.Session)},
 		{"p", []step{{"project", "p"}}, yes(ask.Project)},
+		{"l", []step{{"session, like src/*.go", "l"}}, yes(ask.Like)},
 		{"a", []step{{"always: edit of src/*.go, in this project", "a"}}, yes(ask.Always)},
 		{"n", []step{{"help", "n"}}, ask.Answer{}},
 		{"turn is not offered", []step{{"help", "t"}, {"answers nothing", "n"}}, ask.Answer{}},
@@ -168,6 +186,35 @@ func TestP8_Keys(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A plain question takes yes and no, and nothing else.
+func TestConfirm(t *testing.T) {
+	for key, want := range map[string]bool{"y": true, "n": false} {
+		s := newScreen(t)
+		s.ready = make(chan struct{})
+		done := make(chan bool, 1)
+		go func() {
+			yes, err := (&Prompt{Device: watched{s.tty, s.ready}, Settle: -1}).Confirm(t.Context(), ask.View{Title: "trust 1 file", Diff: "+rules: []\n"})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- yes
+		}()
+		s.wait("trust 1 file")
+		s.wait("+rules: []")
+		s.wait("help")
+		for _, other := range []string{"w", "s", "p", "\r"} {
+			s.type_(other)
+			s.wait("answers nothing")
+		}
+		s.type_("?")
+		s.wait("yes: exactly what is shown")
+		s.type_(key)
+		if got := <-done; got != want {
+			t.Errorf("%q: %t", key, got)
+		}
 	}
 }
 
@@ -294,6 +341,30 @@ func TestP8_LongPayload(t *testing.T) {
 	}
 }
 
+// P8, P9: a single edit that does not fit is cut, said so, and can be opened whole before it is answered.
+func TestP9_LongHunk(t *testing.T) {
+	s := newScreen(t)
+	r := request()
+	r.View.Hunks[0].Text = "-a\n" + strings.Repeat("+x\n", 200) + "+" + strings.Repeat("y", 900) + "CANARY" + strings.Repeat("z", 900) + "\n"
+	done := s.start(t.Context(), &Prompt{}, r)
+	s.wait("help")
+	s.type_("e")
+	s.wait("Not everything is shown; v shows the whole.")
+	s.wait("Esc")
+	s.type_("v")
+	for range 7 {
+		s.wait("space: more")
+		s.type_(" ")
+	}
+	s.wait("CANARY")
+	s.wait("edit 1 of 3")
+	s.wait("Esc")
+	s.type_("d")
+	if a := <-done; a.err != nil || a.a.Allow {
+		t.Errorf("%+v", a)
+	}
+}
+
 // A guard's ask has no pattern, and says so; colour is for terminals that have it.
 func TestRender(t *testing.T) {
 	r := request()
@@ -301,7 +372,7 @@ func TestRender(t *testing.T) {
 	r.Offers = slices.DeleteFunc(r.Offers, func(o ask.Offer) bool { return o.Scope == ask.Always })
 	r.View.Warnings = []string{"The arguments hold 1 invisible character."}
 	r.View.Scripts = []string{"rm -rf x\n"}
-	plain := style(false).ask(r, 100, 40)
+	plain := style(false).ask(r, false, 100, 40)
 	want := `
 ? multi_edit asks to change 1 file [write-in]
   why a rule says so
@@ -316,15 +387,15 @@ func TestRender(t *testing.T) {
    one
   -two
   +three
-  y yes, once · s session · p project · u for a time · e choose of 3 edits · n no · w no, with words · v view all · ? help
+  y yes, once · s session · p project · u for a time · l session, like src/*.go · e choose of 3 edits · n no · w no, with words · v view all · ? help
 `
 	if diff := cmp.Diff(want, plain); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.Contains(style(false).help(r), "never for a pattern") {
+	if !strings.Contains(style(false).help(r, false), "never for a pattern") {
 		t.Error("the help does not say what a guard means")
 	}
-	coloured := style(true).ask(r, 100, 40)
+	coloured := style(true).ask(r, false, 100, 40)
 	for _, part := range []string{"\x1b[32m+three\x1b[0m", "\x1b[31m-two\x1b[0m", "\x1b[7m[write-in]\x1b[0m"} {
 		if !strings.Contains(coloured, part) {
 			t.Errorf("%q is not in %q", part, coloured)

@@ -34,7 +34,7 @@ type sizes struct {
 }
 
 // ask draws the prompt for a screen of columns × lines; 0 means unknown.
-func (s style) ask(r *ask.Request, columns, lines int) string {
+func (s style) ask(r *ask.Request, plain bool, columns, lines int) string {
 	if columns < 40 {
 		columns = 80
 	}
@@ -46,7 +46,7 @@ func (s style) ask(r *ask.Request, columns, lines int) string {
 	if cut {
 		b.WriteString(s.yellow("  Not everything is shown; v shows the whole.") + "\n")
 	}
-	b.WriteString(s.keys(r))
+	b.WriteString(s.keys(r, plain))
 	return b.String()
 }
 
@@ -84,6 +84,9 @@ func (s style) body(b *strings.Builder, v *ask.View, size sizes) (cut bool) {
 	b.WriteString("\n")
 	if v.Reason != "" {
 		fmt.Fprintf(b, "  %s %s\n", s.dim("why"), line(v.Reason, size.target))
+	}
+	if v.Dir != "" {
+		fmt.Fprintf(b, "  %s %s\n", s.dim("in"), line(v.Dir, size.target))
 	}
 	for _, f := range v.Args {
 		fmt.Fprintf(b, "  %s %s\n", s.cyan(line(f.Name, size.value)+":"), line(f.Value, size.value))
@@ -151,7 +154,10 @@ func (s style) diffLine(l string) string {
 }
 
 // keys lists what can be pressed, on one or two lines.
-func (s style) keys(r *ask.Request) string {
+func (s style) keys(r *ask.Request, plain bool) string {
+	if plain {
+		return "  " + strings.Join([]string{s.bold("y") + " yes", s.bold("n") + " no", s.bold("v") + " view all", s.bold("?") + " help"}, s.dim(" · ")) + "\n"
+	}
 	parts := []string{s.bold("y") + " yes, once"}
 	for _, k := range []struct {
 		key   string
@@ -161,6 +167,10 @@ func (s style) keys(r *ask.Request) string {
 		if _, ok := r.Offered(k.scope); ok {
 			parts = append(parts, s.bold(k.key)+" "+k.text)
 		}
+	}
+	if o, ok := r.Offered(ask.Like); ok {
+		says, _ := show.Cut(show.Line(strings.Join(o.Patterns, ", ")), 60)
+		parts = append(parts, s.bold("l")+" session, like "+says)
 	}
 	if o, ok := r.Offered(ask.Always); ok {
 		says, _ := show.Cut(o.Says, 100)
@@ -174,13 +184,13 @@ func (s style) keys(r *ask.Request) string {
 }
 
 // help explains the keys that are offered.
-func (s style) help(r *ask.Request) string {
+func (s style) help(r *ask.Request, plain bool) string {
 	var b strings.Builder
 	row := func(key, text string) { fmt.Fprintf(&b, "  %s  %s\n", s.bold(key), text) }
 	for _, k := range []struct {
 		key   string
 		scope ask.Scope
-	}{{"y", ask.Once}, {"t", ask.Turn}, {"s", ask.Session}, {"p", ask.Project}, {"a", ask.Always}, {"u", ask.Until}} {
+	}{{"y", ask.Once}, {"t", ask.Turn}, {"s", ask.Session}, {"l", ask.Like}, {"p", ask.Project}, {"a", ask.Always}, {"u", ask.Until}} {
 		if o, ok := r.Offered(k.scope); ok {
 			row(k.key, "yes: "+o.Says)
 		}
@@ -189,6 +199,11 @@ func (s style) help(r *ask.Request) string {
 		row("e", "choose which edits may be made (h too)")
 	}
 	row("n", "no")
+	if plain {
+		row("v", "show all of it")
+		row("^C", "leave the question; nothing is done then")
+		return b.String()
+	}
 	row("w", "no, with words that the model reads")
 	row("v", "show the whole call")
 	row("^C", "leave the question; without another face that answers, the call is denied")
@@ -198,20 +213,32 @@ func (s style) help(r *ask.Request) string {
 	return b.String()
 }
 
-// hunk draws one piece of a call.
+// hunk draws one piece of a call; lines of 0 cut nothing.
 func (s style) hunk(h ask.Hunk, of, columns, lines int) string {
 	var b strings.Builder
-	title, _ := show.Cut(h.Title, max(columns, 40))
-	fmt.Fprintf(&b, "\n  %s %s\n", s.bold(fmt.Sprintf("edit %d of %d", h.Number, of)), title)
-	text := h.Text
+	title, text, cut := h.Title, h.Text, false
 	if lines > 0 {
-		text, _ = show.Lines(text, max(lines-4, 8))
+		var missing int
+		title, _ = show.Cut(title, max(columns, 40))
+		text, missing = show.Lines(text, max(lines-4, 8))
+		cut = missing > 0
 	}
+	fmt.Fprintf(&b, "\n  %s %s\n", s.bold(fmt.Sprintf("edit %d of %d", h.Number, of)), title)
 	for l := range strings.Lines(text) {
-		l, _ = show.Cut(strings.TrimSuffix(l, "\n"), 3*max(columns, 40))
+		l = strings.TrimSuffix(l, "\n")
+		if lines > 0 {
+			short, did := show.Cut(l, 3*max(columns, 40))
+			l, cut = short, cut || did
+		}
 		b.WriteString("  " + s.diffLine(l) + "\n")
 	}
-	parts := []string{s.bold("y") + " yes", s.bold("n") + " no", s.bold("w") + " no, with words", s.bold("a") + " this and all after", s.bold("d") + " none of the rest", s.bold("b") + " back", s.bold("Esc") + " leave"}
+	if lines <= 0 {
+		return b.String()
+	}
+	if cut {
+		b.WriteString(s.yellow("  Not everything is shown; v shows the whole.") + "\n")
+	}
+	parts := []string{s.bold("y") + " yes", s.bold("n") + " no", s.bold("w") + " no, with words", s.bold("a") + " this and all after", s.bold("d") + " none of the rest", s.bold("b") + " back", s.bold("v") + " view all", s.bold("Esc") + " leave"}
 	b.WriteString("  " + strings.Join(parts, s.dim(" · ")) + "\n")
 	return b.String()
 }

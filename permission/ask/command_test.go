@@ -68,6 +68,50 @@ func TestPOL009_CommandProposals(t *testing.T) {
 	}
 }
 
+// P8: what a command does depends on the folder that it runs in: that is shown, and a yes that holds longer holds there.
+func TestP8_FolderOfACommand(t *testing.T) {
+	in := func(line, dir string) *tool.Intent {
+		i := shell(line)
+		i.Dir, i.Scripts = dir, []tool.Script{{Path: dir + "/x\u202e.sh"}}
+		i.Seal()
+		return i
+	}
+	for _, scope := range []ask.Scope{ask.Session, ask.Project, ask.Always} {
+		for line, want := range map[string]tool.Verdict{"make": tool.Ask, "./x.sh a b": tool.Ask, "go test ./...": tool.Allow} {
+			q, g := commands(t, permission.ExecSandboxed)
+			offered := false
+			asked(t, q, question(t, g, in(line, root+"/sub")), func(r *ask.Request) ask.Answer {
+				last := r.View.Targets[len(r.View.Targets)-1]
+				if r.View.Dir != root+"/sub" || last.Kind != "script" || last.Value != root+`/sub/x\u{202E}.sh` {
+					t.Errorf("%s: shown in %q, %+v", line, r.View.Dir, last)
+				}
+				o, ok := r.Offered(scope)
+				if offered = ok; !ok {
+					return no(r, "")
+				}
+				if scope != ask.Always && !strings.Contains(o.Says, " in "+root+"/sub") {
+					t.Errorf("%s: offered %q", line, o.Says)
+				}
+				a := yes(r)
+				a.Scope = scope
+				return a
+			})
+			if !offered {
+				continue
+			}
+			if d, _ := g.Decide(t.Context(), permission.Request{Intent: in(line, root+"/sub"), Session: "s"}); d.Verdict != tool.Allow {
+				t.Errorf("%s for %s: %s by %s", line, scope, d.Verdict, d.By)
+			}
+			if scope != ask.Always { // an exact line means what it means there only
+				want = tool.Ask
+			}
+			if d, _ := g.Decide(t.Context(), permission.Request{Intent: in(line, root+"/other"), Session: "s"}); d.Verdict != want {
+				t.Errorf("%s for %s, elsewhere: %s by %s, want %s", line, scope, d.Verdict, d.By, want)
+			}
+		}
+	}
+}
+
 // A yes for the session to a line of several parts holds for that line, not for its parts elsewhere.
 func TestP8_LineIsGrantedWhole(t *testing.T) {
 	q, g := commands(t, permission.ExecHost)

@@ -88,7 +88,7 @@ func TestP8_AnswersThatDoNotFit(t *testing.T) {
 		{"changed arguments", in, func(r *ask.Request, a *ask.Answer) { a.Fingerprint = strings.Repeat("0", 64) }, ask.ErrOther, "fingerprint 000000000000"},
 		{"no fingerprint", in, func(r *ask.Request, a *ask.Answer) { a.Fingerprint = "" }, ask.ErrOther, "no fingerprint"},
 		{"another session", in, func(r *ask.Request, a *ask.Answer) { a.Session = "other" }, ask.ErrOther, `session "other"`},
-		{"an unknown scope", in, func(r *ask.Request, a *ask.Answer) { a.Scope = "forever" }, ask.ErrNotOffered, "offered are once, turn, session, project, always, until"},
+		{"an unknown scope", in, func(r *ask.Request, a *ask.Answer) { a.Scope = "forever" }, ask.ErrNotOffered, "offered are once, turn, session, like, project, always, until"},
 		{"until without a time", in, func(r *ask.Request, a *ask.Answer) { a.Scope = ask.Until }, ask.ErrNotOffered, "needs a time"},
 		{"once until a time", in, func(r *ask.Request, a *ask.Answer) { a.Until = time.Unix(9, 0) }, ask.ErrNotOffered, "belongs to"},
 		{"a no for the session", in, func(r *ask.Request, a *ask.Answer) { a.Allow, a.Scope = false, ask.Session }, ask.ErrNotOffered, "write a rule"},
@@ -367,5 +367,84 @@ func BenchmarkAsk(b *testing.B) {
 		if _, err := q.Ask(b.Context(), qu); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// slow is a keeper that takes its time.
+type slow struct{ enter, leave chan struct{} }
+
+func (k slow) Load(context.Context) ([]permission.Grant, error) { return nil, nil }
+func (k slow) Keep(context.Context, permission.Grant) error {
+	close(k.enter)
+	<-k.leave
+	return nil
+}
+func (k slow) Drop(context.Context, ...string) error       { return nil }
+func (k slow) Spend(context.Context, string) (bool, error) { return true, nil }
+
+// P8: an answer that is being stored when the call ends, or when its time is over, has won: nobody decides a second time,
+// everybody is told once, and a call that has ended does not run for it.
+func TestP8_AnswerWhileItEnds(t *testing.T) {
+	for name, end := range map[string]func(cancel func()){
+		"the call ends": func(cancel func()) { cancel() },
+		"time is over":  func(func()) { time.Sleep(ask.DefaultTimeout + time.Second) }, // of the bubble's clock
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			k := slow{make(chan struct{}), make(chan struct{})}
+			g, err := permission.New(permission.Options{Facts: permission.Facts{Roots: []string{root}}, Grants: &permission.Grants{Keeper: k},
+				Layers: []permission.Layer{{Name: permission.User, Rules: []permission.Rule{{Permission: "edit", Pattern: "src/**", Action: tool.Ask}}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := ask.New(ask.Options{Gate: func() *permission.Gate { return g }})
+			sub := q.Subscribe(ask.Audience{})
+			defer sub.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			qu := question(t, g, intent("edit", tool.Write, "src/a.go"))
+			type outcome struct {
+				d   tool.Decision
+				err error
+			}
+			asked, answered := make(chan outcome, 1), make(chan outcome, 1)
+			go func() {
+				d, err := q.Ask(ctx, qu)
+				asked <- outcome{d, err}
+			}()
+			e, err := sub.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				a := yes(e.Request)
+				a.Scope = ask.Session
+				d, err := q.Answer(t.Context(), e.Request.ID, a)
+				answered <- outcome{d, err}
+			}()
+			<-k.enter
+			end(cancel)
+			synctest.Wait()
+			if len(asked) != 0 || len(q.Open()) != 0 {
+				t.Errorf("%s: decided while the answer is being stored", name)
+			}
+			if _, err := q.Answer(t.Context(), e.Request.ID, yes(e.Request)); !errors.Is(err, ask.ErrAnswered) {
+				t.Errorf("%s: a second answer: %v", name, err)
+			}
+			close(k.leave)
+			if o := <-answered; o.err != nil || o.d.Verdict != tool.Allow {
+				t.Errorf("%s: answered %+v", name, o)
+			}
+			if o := <-asked; o.d.Verdict != tool.Allow || (ctx.Err() != nil) != (o.err != nil) {
+				t.Errorf("%s: asked %+v", name, o)
+			}
+			if e, err := sub.Next(t.Context()); err != nil || e.Kind != ask.Closed || e.Decision.Verdict != tool.Allow {
+				t.Errorf("%s: %+v %v", name, e, err)
+			}
+			none, stop := context.WithTimeout(t.Context(), time.Second)
+			defer stop()
+			if e, err := sub.Next(none); err == nil {
+				t.Errorf("%s: told twice: %+v", name, e)
+			}
+		})
 	}
 }

@@ -40,6 +40,8 @@ type Request struct {
 	Offers []Offer `json:"offers"` // how long a yes may hold; "once" is always among them
 	// Asks are the exact targets that policy asks about, where they can be granted: not escaped, never for showing.
 	Asks []string `json:"asks,omitempty"`
+	// Dir is the folder that a command would run in: a yes that holds longer holds for the same line there.
+	Dir string `json:"dir,omitempty"`
 	// PersonOnly says that a guard asks, so that only a named person can say yes.
 	PersonOnly bool `json:"personOnly,omitempty"`
 
@@ -58,6 +60,7 @@ const (
 	Once    Scope = "once"    // this call
 	Turn    Scope = "turn"    // the same targets, until the turn ends
 	Session Scope = "session" // the same targets, until the session ends
+	Like    Scope = "like"    // what the offered patterns cover, until the session ends
 	Project Scope = "project" // the same targets, in this project
 	Always  Scope = "always"  // what the offered patterns cover, in this project
 	Until   Scope = "until"   // the same targets, in this project, until Answer.Until
@@ -66,7 +69,7 @@ const (
 // Offer is one way in which a yes may hold.
 type Offer struct {
 	Scope    Scope    `json:"scope"`
-	Patterns []string `json:"patterns,omitempty"` // of Always: what is allowed from then on
+	Patterns []string `json:"patterns,omitempty"` // of Like and Always: what is allowed from then on
 	Says     string   `json:"says"`               // in words, escaped
 }
 

@@ -2,12 +2,15 @@ package ask
 
 import (
 	"fmt"
+	"net/netip"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tackle-dev/tackle/command"
 	"github.com/tackle-dev/tackle/glob"
 	"github.com/tackle-dev/tackle/internal/show"
 	"github.com/tackle-dev/tackle/permission"
@@ -31,6 +34,11 @@ func asked(e *permission.Explanation) (targets []permission.TargetView, guarded 
 // offers lists how long a yes to the question may hold. targets are what policy asks about.
 func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bool, mask mask) []Offer {
 	what := describe(qu.Intent.Permission, targets, mask)
+	where := ""
+	if dir := qu.Intent.Dir; dir != "" && dir != q.opt.Root {
+		where = " in " + show.Line(mask(dir))
+	}
+	what += where
 	out := []Offer{{Scope: Once, Says: "this call"}}
 	// What a parent session asks would have to be granted there; a target without a name cannot be granted at all, and one
 	// with a secret in it would keep the secret.
@@ -40,15 +48,26 @@ func (q *Queue) offers(qu *Question, targets []permission.TargetView, guarded bo
 	if q.gate() == nil || len(targets) == 0 || strings.HasPrefix(qu.Policy.By, "parent: ") || slices.ContainsFunc(targets, bad) {
 		return out
 	}
+	var patterns []string
+	if !guarded {
+		patterns = q.narrow(qu.Intent, targets)
+	}
+	like := fmt.Sprintf("%s of %s", show.Line(qu.Intent.Permission), listed(patterns))
+	if slices.ContainsFunc(patterns, local) {
+		like += where
+	}
 	if qu.Session != "" {
 		if qu.Turn != "" {
 			out = append(out, Offer{Scope: Turn, Says: what + ", until the turn ends"})
 		}
 		out = append(out, Offer{Scope: Session, Says: what + ", until the session ends"})
+		if len(patterns) > 0 {
+			out = append(out, Offer{Scope: Like, Patterns: patterns, Says: like + ", until the session ends"})
+		}
 	}
 	out = append(out, Offer{Scope: Project, Says: what + ", in this project"})
-	if p := q.narrow(qu.Intent, targets); !guarded && len(p) > 0 {
-		out = append(out, Offer{Scope: Always, Patterns: p, Says: fmt.Sprintf("%s of %s, in this project", show.Line(qu.Intent.Permission), listed(p))})
+	if len(patterns) > 0 {
+		out = append(out, Offer{Scope: Always, Patterns: patterns, Says: like + ", in this project"})
 	}
 	return append(out, Offer{Scope: Until, Says: what + ", in this project until a time"})
 }
@@ -89,6 +108,9 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 	for _, t := range targets {
 		switch t.Kind {
 		case tool.PathTarget:
+			if in.Permission == permission.Shell { // its patterns are about commands
+				return nil
+			}
 			if !add(around(in, &t)) {
 				return nil
 			}
@@ -101,6 +123,10 @@ func (q *Queue) narrow(in *tool.Intent, targets []permission.TargetView) []strin
 				if !add(p) {
 					return nil
 				}
+			}
+		case tool.URLTarget:
+			if !add(site(&t)) {
+				return nil
 			}
 		default:
 			return nil
@@ -153,13 +179,31 @@ func around(in *tool.Intent, t *permission.TargetView) string {
 	return ""
 }
 
+// site returns the pattern for the host of an address: none for what sends something, for numbers, for names without a dot
+// and for hosts that could be written otherwise.
+func site(t *permission.TargetView) string {
+	u, err := url.Parse(t.Value)
+	if err != nil || u.User != nil || slices.Contains(t.Classes, permission.External) || !strings.Contains(u.Hostname(), ".") {
+		return ""
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return ""
+	}
+	p := strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host)
+	match, err := permission.Hosts{}.Compile(p, false)
+	if err != nil || !match(tool.Target{Kind: t.Kind, Value: t.Value}) {
+		return ""
+	}
+	return p
+}
+
 // grants returns what a yes gives beyond this call.
 func (r *Request) grants(a *Answer) []permission.Grant {
 	base := permission.Grant{Permission: r.Permission, Session: r.Session, Turn: r.Turn, Expires: a.Until, Person: a.Approver.Name, Reason: a.Words}
 	switch a.Scope {
 	case Turn:
 		base.Scope = permission.ThisTurn
-	case Session:
+	case Session, Like:
 		base.Scope, base.Turn = permission.ThisSession, ""
 	case Project, Always, Until:
 		base.Scope, base.Session, base.Turn = permission.ThisProject, "", ""
@@ -167,20 +211,34 @@ func (r *Request) grants(a *Answer) []permission.Grant {
 		return nil
 	}
 	var out []permission.Grant
-	if a.Scope == Always {
-		for _, p := range r.offer(Always).Patterns {
+	if a.Scope == Like || a.Scope == Always {
+		for _, p := range r.offer(a.Scope).Patterns {
 			g := base
-			g.Pattern = p
+			if g.Pattern = p; local(p) {
+				g.Dir = r.Dir
+			}
 			out = append(out, g)
 		}
 		return out
 	}
 	for _, t := range r.Asks {
 		g := base
-		g.Target = t
+		g.Target, g.Dir = t, r.Dir
 		out = append(out, g)
 	}
 	return out
+}
+
+// local reports whether what a pattern for commands allows depends on the folder: it names its program by a relative path, or
+// spells out one command, such as make, that works on what it finds there.
+func local(pattern string) bool {
+	if !command.IsPattern(pattern) {
+		return false
+	}
+	p, err := command.ParsePattern(pattern)
+	return err != nil || len(p.Argv) == 0 || p.Exact() || slices.ContainsFunc(p.Argv[0].One, func(name string) bool {
+		return strings.Contains(name, "/") && !path.IsAbs(name)
+	})
 }
 
 // late returns what a yes to a ticket gives: the call itself once more, for a while, or what the scope says.

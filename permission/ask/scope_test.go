@@ -12,6 +12,14 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 )
 
+// linked is an edit of a path that is a link to another.
+func linked(from, to string) *tool.Intent {
+	in := intent("edit", tool.Write, to)
+	in.Targets[0].Path.Given, in.Targets[0].Path.Abs, in.Targets[0].Path.Link = from, path(from).Abs, true
+	in.Seal()
+	return in
+}
+
 // P8: the answer proposes the narrowest useful pattern, and none where a pattern would be too much.
 func TestP8_Proposals(t *testing.T) {
 	tests := []struct {
@@ -35,8 +43,16 @@ func TestP8_Proposals(t *testing.T) {
 		{"the home directory", intent("read_file", tool.Read, "/home/u/notes.txt"), nil},
 		{"listing elsewhere", intent("list_dir", tool.Read, "/home/u/other"), []string{"/home/u/other/**"}},
 		{"listing the home directory", intent("list_dir", tool.Read, "/home"), nil},
+		{"what a link leads to", linked("src/l.go", "src/real/x.go"), nil},
 		{"POL-009 an interpreter", on(tool.CommandTarget, tool.Execute, "shell", "python x.py"), nil},
-		{"a URL", on(tool.URLTarget, tool.Network, "fetch_url", "https://example.com/a"), nil},
+		{"an address", on(tool.URLTarget, tool.Network, "fetch_url", "https://Example.com/a?b=c"), []string{"https://example.com"}},
+		{"an address with a port", on(tool.URLTarget, tool.Network, "fetch_url", "http://example.com:8080/a"), []string{"http://example.com:8080"}},
+		{"POL-018 an address with a user", on(tool.URLTarget, tool.Network, "fetch_url", "https://example.com@evil.test/"), nil},
+		{"a numeric address", on(tool.URLTarget, tool.Network, "fetch_url", "http://10.0.0.1/"), nil},
+		{"a number in disguise", on(tool.URLTarget, tool.Network, "fetch_url", "http://10.0.0.0x1/"), nil},
+		{"a host of this network", on(tool.URLTarget, tool.Network, "fetch_url", "http://intranet/"), nil},
+		{"a host in other letters", on(tool.URLTarget, tool.Network, "fetch_url", "https://ex\u0430mple.com/"), nil},
+		{"sending", on(tool.URLTarget, tool.Write, "fetch_url", "https://example.com/a"), nil},
 	}
 	q, g := queue(t, ask.Options{})
 	for _, tt := range tests {
@@ -72,6 +88,7 @@ func TestP8_Scopes(t *testing.T) {
 		{"once", "", time.Time{}, []try{{a, "s", "t", tool.Ask}}},
 		{"turn", ask.Turn, time.Time{}, []try{{a, "s", "t", tool.Allow}, {a, "s", "t2", tool.Ask}, {same, "s", "t", tool.Ask}}},
 		{"session", ask.Session, time.Time{}, []try{{a, "s", "t2", tool.Allow}, {a, "s2", "t", tool.Ask}, {same, "s", "t", tool.Ask}}},
+		{"like", ask.Like, time.Time{}, []try{{same, "s", "t2", tool.Allow}, {same, "s2", "t", tool.Ask}, {other, "s", "t", tool.Ask}}},
 		{"project", ask.Project, time.Time{}, []try{{a, "s2", "", tool.Allow}, {same, "s", "t", tool.Ask}}},
 		{"always", ask.Always, time.Time{}, []try{{a, "s2", "", tool.Allow}, {same, "s2", "", tool.Allow}, {other, "s", "t", tool.Ask}}},
 		{"until later", ask.Until, time.Now().Add(time.Hour), []try{{a, "s2", "", tool.Allow}, {same, "s", "t", tool.Ask}}},

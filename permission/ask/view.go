@@ -22,7 +22,7 @@ type View struct {
 	Title    string   `json:"title"`            // "edit asks to change 2 files"
 	Badges   []string `json:"badges,omitempty"` // classes of effect, such as "write-protected"
 	Reason   string   `json:"reason,omitempty"`
-	Dir      string   `json:"dir,omitempty"`
+	Dir      string   `json:"dir,omitempty"`     // that a command runs in
 	Args     []Field  `json:"args,omitempty"`    // as authored, in their order; values are JSON
 	Targets  []Target `json:"targets,omitempty"` // what they resolved to
 	Scripts  []string `json:"scripts,omitempty"` // the commands of a line that has several, one a line, decoded and quoted
@@ -106,7 +106,7 @@ func (m mask) masked(in *tool.Intent, e *permission.Explanation) (*tool.Intent, 
 // makeView builds the view of a question.
 func (q *Queue) makeView(qu *Question, e *permission.Explanation, mask mask) View {
 	in, e := mask.masked(qu.Intent, e)
-	v := View{Reason: show.Line(mask(qu.Policy.Reason)), Args: fields(in.Args)}
+	v := View{Reason: show.Line(mask(qu.Policy.Reason)), Dir: show.Line(mask(in.Dir)), Args: fields(in.Args)}
 	set := in.Changes
 	if !set.Empty() {
 		p := set.Preview(q.opt.Root, change.PreviewOptions{})
@@ -122,6 +122,9 @@ func (q *Queue) makeView(qu *Question, e *permission.Explanation, mask mask) Vie
 				v.Badges = append(v.Badges, c)
 			}
 		}
+	}
+	for _, s := range in.Scripts {
+		v.Targets = append(v.Targets, Target{Effect: string(tool.Execute), Kind: "script", Value: show.Line(mask(s.Path))})
 	}
 	v.Warnings = warnings(in, v.Diff)
 	for _, t := range in.Targets {
@@ -303,7 +306,10 @@ func warnings(in *tool.Intent, diff string) []string {
 			out = append(out, fmt.Sprintf("A link leads from %s to %s.", show.Line(t.Path.Given), show.Line(t.Path.Real)))
 		}
 	}
-	if in.Changes.Empty() && in.Has(tool.Write) {
+	switch later := in.Changes.Empty() && in.Has(tool.Write); {
+	case later && in.Has(tool.Execute):
+		out = append(out, "A command changes files by itself: undo cannot take that back.")
+	case later:
 		out = append(out, "What would be written is known only when it runs; it will be shown then.")
 	}
 	if strings.Contains(diff, "Binary files ") {

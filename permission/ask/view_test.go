@@ -227,3 +227,16 @@ func TestP8_DecodedCommands(t *testing.T) {
 		t.Errorf("got %q", v.Warnings)
 	}
 }
+
+// P8: what a command writes is not shown later, and not undone; what other calls write is shown when it is known.
+func TestP8_UnknownWrites(t *testing.T) {
+	in := on(tool.CommandTarget, tool.Execute, "shell", "touch a")
+	in.Effects = append(in.Effects, tool.Write)
+	if v := view(t, in, ask.Options{}); len(v.Warnings) != 1 || v.Warnings[0] != "A command changes files by itself: undo cannot take that back." {
+		t.Errorf("command: %q", v.Warnings)
+	}
+	in = on(tool.PathTarget, tool.Write, "format", "/w/a")
+	if v := view(t, in, ask.Options{}); len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "What would be written is known only when it runs") {
+		t.Errorf("another: %q", v.Warnings)
+	}
+}

@@ -101,7 +101,12 @@ func (r *result) claude(s *source) error {
 		}
 		r.claudePath(s, []string{"edit"}, spec, all)
 	case "WebFetch":
-		r.tool(s, fetches(), all, "rules for hosts have no place here yet")
+		domain, ok := strings.CutPrefix(spec, "domain:")
+		if all || !ok {
+			r.tool(s, fetches(), all, `only "domain:HOST" is read`)
+			return nil
+		}
+		r.host(s, domain)
 	case "WebSearch":
 		r.tool(s, []string{"search_google"}, all, "its argument is not compared")
 	case "Agent", "Task":

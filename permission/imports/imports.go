@@ -60,18 +60,26 @@ func (r *result) add(s *source, perms []string, pattern string) {
 }
 
 // lost leaves a rule out. One that restricts becomes an ask for all of the permissions: a deny that nobody understands must
-// not turn into one that matches nothing.
+// not turn into one that matches nothing. A permission that is no name is one that no tool has.
 func (r *result) lost(s *source, perms []string, why string) {
 	if s.action == tool.Allow {
 		r.warn(s.line, s.text, "left out: %s", why)
 		return
 	}
-	r.warn(s.line, s.text, "everything under %s asks instead: %s", strings.Join(perms, ", "), why)
 	ask := *s
 	ask.action = tool.Ask
+	var names []string
 	for _, perm := range perms {
-		r.rules = append(r.rules, ask.rule(perm, permission.Any))
+		rule := ask.rule(perm, permission.Any)
+		if permission.Check(permission.Layer{Rules: []permission.Rule{rule}}) == nil {
+			r.rules, names = append(r.rules, rule), append(names, perm)
+		}
 	}
+	if names == nil {
+		r.warn(s.line, s.text, "left out: %s", why)
+		return
+	}
+	r.warn(s.line, s.text, "everything under %s asks instead: %s", strings.Join(names, ", "), why)
 }
 
 // command takes over a pattern for commands.
@@ -107,6 +115,15 @@ func (r *result) text(s *source, pattern string) {
 		return
 	}
 	r.command(s, p)
+}
+
+// host takes over a rule about the host of an address.
+func (r *result) host(s *source, pattern string) {
+	if _, err := (permission.Hosts{}).Compile(pattern, s.action != tool.Allow); err != nil {
+		r.lost(s, fetches(), err.Error())
+		return
+	}
+	r.add(s, fetches(), pattern)
 }
 
 func reasonOf(err error) string {

@@ -91,6 +91,8 @@ func TestP5_Claude(t *testing.T) {
 15: allow edit src/**
 15: allow edit x.md
 15: allow edit **/*.md
+16: allow fetch_url example.com
+16: allow web_fetcher example.com
 16: allow search_google *
 16: allow mcp__github__* *
 16: allow mcp__github__list *
@@ -103,8 +105,8 @@ func TestP5_Claude(t *testing.T) {
 4: deny glob **/.env
 4: deny list_dir **/.env
 4: deny edit /etc/**
-4: ask fetch_url *
-4: ask web_fetcher *
+4: deny fetch_url evil.example
+4: deny web_fetcher evil.example
 4: deny mcp__db__drop *
 4: deny shell {"text":"curl * | sh"}
 line 11: warning: Bash(* --help): left out: a rule that allows spells out the command's name
@@ -112,10 +114,8 @@ line 12: warning: Bash(ls*): left out: a rule that allows spells out the command
 line 13: note: Bash(python *): python runs whatever its arguments say, so an allow with any arguments covers everything; spell out what it may run
 line 14: warning: Bash(git commit -m "$(date)"): left out: the text "git commit -m \"$(date)\"" is no single command with literal words, so it can deny and not allow
 line 15: warning: Write(src/**): left out: Claude Code looks at Edit(…) only
-line 16: warning: WebFetch(domain:example.com): left out: rules for hosts have no place here yet
 line 16: warning: Agent(Explore): left out: its argument is not compared
 line 16: warning: LSP: left out: there is no tool LSP here
-line 4: warning: WebFetch(domain:evil.example): everything under fetch_url, web_fetcher asks instead: rules for hosts have no place here yet
 line 19: note: defaultMode: modes are not imported; choose a posture instead
 line 20: note: additionalDirectories: folders are not imported; add them as roots
 `)
@@ -318,18 +318,43 @@ func TestP5_Opencode(t *testing.T) {
 19: deny shell {"text":"git commit *"}
 20: allow shell {"text":"git status"}
 21: deny shell {"text":"rm -?f *"}
+24: allow fetch_url https://x
+24: allow web_fetcher https://x
 24: ask fetch_url *
 24: ask web_fetcher *
 25: ask spawn *
 27: deny myserver_tool *
 line 29: note: agent: permissions of single agents are not imported
 line 22: warning: bash npm run t?st: left out: the text "npm run t?st" is no single command with literal words, so it can deny and not allow
-line 24: warning: webfetch https://x/*: left out: what the pattern is compared with is not a path or a command
 line 25: warning: task review: everything under spawn asks instead: what the pattern is compared with is not a path or a command
 line 26: note: doom_loop: not imported: there is nothing like it here, or it is built in
 `)
 	check(t, Opencode, `{"permission": "ask"}`, "1: ask * *")
 	check(t, Opencode, `{}`, "")
+}
+
+// P5: what cannot be said about hosts is left out where it allows and an ask where it restricts.
+func TestP5_Hosts(t *testing.T) {
+	check(t, Claude, `{"permissions": {"allow": ["WebFetch(domain:*.example.com)", "WebFetch(domain:exa*ple.com)", "WebFetch(example.com)"],
+"deny": ["WebFetch(domain:b\u00fccher.example)", "WebFetch(domain:)"]}}`, `
+1: allow fetch_url *.example.com
+1: allow web_fetcher *.example.com
+2: ask fetch_url *
+2: ask web_fetcher *
+2: ask fetch_url *
+2: ask web_fetcher *
+line 1: warning: WebFetch(domain:exa*ple.com): left out: rules compare the hosts of addresses: write "example.com", "*.example.com" or "https://example.com:8443"
+line 1: warning: WebFetch(example.com): left out: only "domain:HOST" is read
+line 2: warning: WebFetch(domain:bücher.example): everything under fetch_url, web_fetcher asks instead: "bücher.example": write the host in its ASCII form (xn--…)
+line 2: warning: WebFetch(domain:): everything under fetch_url, web_fetcher asks instead: "" is no host
+`)
+	check(t, Opencode, `{"permission": {"webfetch": {"https://*.x.org/*": "allow", "https://x.org/a/*": "allow", "*x*": "deny"}}}`, `
+1: ask fetch_url *
+1: ask web_fetcher *
+line 1: warning: webfetch https://*.x.org/*: left out: rules here compare the host of an address: https://HOST/*
+line 1: warning: webfetch https://x.org/a/*: left out: rules compare the hosts of addresses: write "example.com", "*.example.com" or "https://example.com:8443"
+line 1: warning: webfetch *x*: everything under fetch_url, web_fetcher asks instead: rules here compare the host of an address: https://HOST/*
+`)
 }
 
 // POL-005, POL-006, POL-007: a file that cannot be read gives no rule and an error with a line.

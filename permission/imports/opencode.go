@@ -132,6 +132,14 @@ func (r *result) opencodeRule(s *source, key string, perms []string, pattern str
 		r.text(s, pattern)
 	case key == "edit" || key == "read" || key == "list":
 		r.add(s, perms, opencodePath(pattern, s.action != tool.Allow))
+	case key == "webfetch":
+		// "https://host/*" is every address of the host; anything else is compared with the text of the address there.
+		host, whole := strings.CutSuffix(pattern, "/*")
+		if !whole || !strings.Contains(host, "://") || strings.Contains(host, "*") {
+			r.lost(s, perms, "rules here compare the host of an address: https://HOST/*")
+			return
+		}
+		r.host(s, host)
 	default:
 		r.lost(s, perms, "what the pattern is compared with is not a path or a command")
 	}

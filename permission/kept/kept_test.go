@@ -194,3 +194,48 @@ func damaged(t *testing.T, from *store.Memory) kept.Store {
 	}
 	return s
 }
+
+// together is a store whose readers of one record wait for each other.
+type together struct {
+	*store.Memory
+	all *sync.WaitGroup
+}
+
+func (s together) Get(ctx context.Context, space, key string) (store.Record, error) {
+	r, err := s.Memory.Get(ctx, space, key)
+	s.all.Done()
+	s.all.Wait()
+	return r, err
+}
+
+// POL-020: of several who all see a grant for one decision before any of them spends it, one does.
+func TestP8_SpentByOne(t *testing.T) {
+	mem := &store.Memory{}
+	if err := process(t, mem, nil).Grant(t.Context(), grant("/srv/a", permission.Once, "s")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := kept.NewGrants(mem, root, nil).Load(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	const n = 4
+	var all, wg sync.WaitGroup
+	all.Add(n)
+	var won atomic.Int32
+	for range n {
+		k := kept.NewGrants(together{mem, &all}, root, nil)
+		wg.Go(func() {
+			ok, err := k.Spend(t.Context(), list[0].ID)
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				won.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if won.Load() != 1 {
+		t.Errorf("%d spent it", won.Load())
+	}
+}

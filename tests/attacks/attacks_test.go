@@ -3,9 +3,11 @@ package attacks
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,17 +20,31 @@ import (
 	"github.com/tackle-dev/tackle/tool"
 )
 
-// entry is one attack of policy.json. Exactly one of its fields is set.
+// entry is one attack of a table. Exactly one of its fields is set.
 type entry struct {
 	Tests []string `json:"tests,omitempty"`
 	Later string   `json:"later,omitempty"` // what it concerns is not there yet
 }
 
-var groups = []string{"policy", "approval-ui", "hooks", "self-modification", "secrets", "context"}
+// groups are the groups of attacks of each table.
+var groups = map[string][]string{
+	"policy.json": {"policy", "approval-ui", "hooks", "self-modification", "secrets", "context", "http-server"},
+	"files.json":  {"fs-path", "fs-race"},
+}
 
 // Every attack has its tests, and the tests are there.
 func TestAttacksHaveTests(t *testing.T) {
-	b, err := os.ReadFile("policy.json")
+	tests, err := tree.Load(tree.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file := range groups {
+		t.Run(file, func(t *testing.T) { checkTable(t, file, tests) })
+	}
+}
+
+func checkTable(t *testing.T, file string, tests *tree.Tests) {
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +52,7 @@ func TestAttacksHaveTests(t *testing.T) {
 	if err := json.Unmarshal(b, &table); err != nil {
 		t.Fatal(err)
 	}
-	tests, err := tree.Load(tree.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(table) < 70 {
+	if len(table) < 40 {
 		t.Errorf("only %d attacks", len(table))
 	}
 	for id, e := range table {
@@ -67,7 +79,7 @@ func TestAttacksHaveTests(t *testing.T) {
 	}
 	seen := 0
 	for _, a := range attacks {
-		if !slices.Contains(groups, a.Group) {
+		if !slices.Contains(groups[file], a.Group) {
 			continue
 		}
 		seen++
@@ -338,45 +350,72 @@ func private(top, path string) bool {
 	return false
 }
 
-// SEC-003: a refusal does not tell whether the file is there.
+// SEC-003: a refusal does not tell whether the file is there, what it is, and whether a guess at its content is right: not
+// where a rule denies, not where a posture does, and not where a person would be asked and nobody is there.
 func TestSEC003_NoOracle(t *testing.T) {
-	p := newPlace(t, map[string]string{"ws/private/there": "secret\n", "ws/private/folder/x": "secret\n"})
-	box := p.open(tackle.Config{Rules: []permission.Rule{{Permission: "*", Pattern: "private/**", Action: tool.Deny}}})
-	for name, args := range map[string]map[string]any{
-		"read_file":  {"path": ""},
-		"list_dir":   {"path": ""},
-		"grep":       {"path": "", "pattern": "secret"},
-		"glob":       {"path": "", "pattern": "**"},
-		"edit":       {"path": "", "old_string": "a", "new_string": "b"},
-		"write_file": {"path": "", "content": "x"},
-		"multi_edit": {"path": "", "edits": []map[string]string{{"old_string": "a", "new_string": "b"}}},
+	deny := []permission.Rule{{Permission: "*", Pattern: "private/**", Action: tool.Deny, Reason: "ask the vault"}}
+	for _, policy := range []struct {
+		name  string
+		cfg   tackle.Config
+		there string // right, a folder, and nothing
+	}{
+		{"a rule denies", tackle.Config{Rules: deny}, "private/there private/folder private/gone1"},
+		{"a rule denies changes", tackle.Config{Rules: []permission.Rule{{Permission: "edit", Pattern: ".env*", Action: tool.Deny}}}, ".env .env.folder .env.gone"},
+		{"guarded, nobody there", tackle.Config{}, ".env .env.folder .env.gone"},
+		{"guarded, never", tackle.Config{Approve: tackle.ApproveNever}, ".env .env.folder .env.gone"},
+		{"auto, nobody there", tackle.Config{Posture: "auto"}, ".env .env.folder .env.gone"},
+		{"ci", tackle.Config{Posture: "ci"}, ".env .env.folder .env.gone"},
+		{"plan", tackle.Config{Posture: "plan"}, ".env .env.folder .env.gone"},
+		{"outside, nobody there", tackle.Config{}, "../out/there ../out/folder ../out/gone1"},
 	} {
-		texts := map[string]bool{}
-		for _, path := range []string{"private/there", "private/folder", "private/gone1"} {
-			if name == "write_file" && path == "private/folder" {
-				continue // that a folder is one is told by the refusal to read it
+		t.Run(policy.name, func(t *testing.T) {
+			paths := strings.Fields(policy.there)
+			secret := "KEY=secret\n"
+			p := newPlace(t, map[string]string{"ws/" + paths[0]: secret, "ws/" + paths[1] + "/x": secret})
+			box := p.open(policy.cfg)
+			pair := func(old string) map[string]string { return map[string]string{"old_string": old, "new_string": "b"} }
+			for name, calls := range map[string][]map[string]any{
+				"read_file":   {{}},
+				"list_dir":    {{}},
+				"grep":        {{"pattern": "secret"}, {"pattern": "nothing"}},
+				"glob":        {{"pattern": "**"}},
+				"edit":        {{"old_string": "KEY=s", "new_string": "b"}, {"old_string": "KEY=t", "new_string": "b"}},
+				"write_file":  {{"content": "x"}, {"content": secret}},
+				"multi_edit":  {{"edits": []any{pair("KEY=s")}}, {"edits": []any{pair("KEY=t")}}, {"edits": []any{pair("KEY=s"), pair("KEY=t")}}},
+				"delete_file": {{}},
+				"copy_file":   {{"to": "copy"}},
+				"move_file":   {{"to": "moved"}},
+			} {
+				texts := map[string]string{}
+				for _, path := range paths {
+					for i, args := range calls {
+						args["path"] = path
+						res := call(t, box, name, args)
+						if res.OK() {
+							t.Errorf("%s %v: %s", name, args, res.Text())
+						}
+						texts[plain(res, path)] = fmt.Sprintf("%s, call %d", path, i)
+					}
+				}
+				if len(texts) != 1 {
+					t.Errorf("%s tells one from the other:", name)
+					for text, of := range texts {
+						t.Errorf("%s: %s", of, text)
+					}
+				}
 			}
-			args["path"] = path
-			res := call(t, box, name, args)
-			if res.OK() {
-				t.Errorf("%s %s: %s", name, path, res.Text())
+			if b, err := os.ReadFile(filepath.Join(p.dir, "ws", paths[0])); err != nil || string(b) != secret {
+				t.Errorf("the file holds %q %v", b, err)
 			}
-			texts[strings.ReplaceAll(strings.ReplaceAll(res.Text(), path, "PATH"), filepath.Base(path), "PATH")] = true
-		}
-		if len(texts) != 1 {
-			t.Errorf("%s tells files from what is not there: %q", name, slices.Collect(mapKeys(texts)))
-		}
+		})
 	}
 }
 
-func mapKeys(m map[string]bool) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
+var ticket = regexp.MustCompile(`ask_[a-z0-9]+`)
+
+// plain is the text of a refusal without what differs by chance or by the path that was asked about.
+func plain(res tool.Result, path string) string {
+	return ticket.ReplaceAllString(strings.NewReplacer(path, "PATH", filepath.Base(path), "PATH").Replace(res.Text()), "TICKET")
 }
 
 // P6, P8: a folder outside of the workspace that a person lets be read is shown, and nothing else of it than that: secrets and

@@ -23,13 +23,20 @@ func open(t *testing.T, cfg tackle.Config) (*tackle.Box, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Dir, cfg.StateDir, cfg.NoFiles = filepath.Join(dir, "ws"), filepath.Join(dir, "state"), true
-	if err := os.Mkdir(cfg.Dir, 0o755); err != nil {
+	ws := filepath.Join(dir, "ws")
+	if err := os.Mkdir(ws, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(cfg.Dir, "a.txt"), []byte("one\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(ws, "a.txt"), []byte("one\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return openAt(t, ws, cfg)
+}
+
+// openAt opens a box in a workspace that is there; its state lies beside it.
+func openAt(t *testing.T, ws string, cfg tackle.Config) (*tackle.Box, string) {
+	t.Helper()
+	cfg.Dir, cfg.StateDir, cfg.NoFiles = ws, filepath.Join(filepath.Dir(ws), "state"), true
 	box, err := tackle.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -179,5 +186,15 @@ func TestSeed003_WholeOutputIsReadable(t *testing.T) {
 	req.Overlay = map[string]bool{"read_file": false}
 	if got, err := box.Call(t.Context(), req); err != nil || got.OK() {
 		t.Errorf("%.200s %v", got.Text(), err)
+	}
+	id := "artifact:" + res.Meta.Artifact
+	for _, pattern := range []string{"artifact:*", id, filepath.Join(strings.TrimSuffix(box.Dir(), "ws"), "state", "artifacts") + "/**"} {
+		denied, _ := openAt(t, box.Dir(), tackle.Config{Session: box.SessionID(), Rules: []permission.Rule{{Permission: "*", Pattern: pattern, Action: tool.Deny}}})
+		for name, args := range map[string]map[string]any{"read_file": {"path": id}, "artifact": {"id": res.Meta.Artifact, "op": "tail"},
+			"copy_file": {"path": id, "to": "copy"}, "write_file": {"path": "copy", "content": "@" + id}} {
+			if got := call(t, denied, name, args); got.Denied == nil && (got.Err == nil || got.Err.Code != tool.PermissionDenied) {
+				t.Errorf("%s, with a rule against %s: %.200s", name, pattern, got.Text())
+			}
+		}
 	}
 }

@@ -32,7 +32,14 @@ type sentence struct {
 	Pending string `json:"pending,omitempty"`
 }
 
-var kinds = map[string]bool{"heading": true, "diagram": true, "reason": true, "pointer": true}
+// kinds are the kinds of sentences that demand nothing, with what their texts look like: a demand cannot be passed off as a
+// heading.
+var kinds = map[string]*regexp.Regexp{
+	"heading": regexp.MustCompile(`^(\d+\.|.*[^.!?\s])$`),
+	"diagram": regexp.MustCompile(`^(flowchart |.* --> |-+$)`),
+	"pointer": regexp.MustCompile(`^(• |[^.]*: [^.]*\.$)`),
+	"reason":  regexp.MustCompile(`.`),
+}
 
 // Every sentence has its tests, and the tests are there.
 func TestSentencesHaveTests(t *testing.T) {
@@ -53,7 +60,7 @@ func TestSentencesHaveTests(t *testing.T) {
 			switch {
 			case s.ID != fmt.Sprintf("%s-%02d", tb.Seed, i+1):
 				t.Errorf("%s: sentence %d is called %s", f, i+1, s.ID)
-			case s.Kind != "" && (!kinds[s.Kind] || s.Tests != nil || s.Pending != ""):
+			case s.Kind != "" && (kinds[s.Kind] == nil || s.Tests != nil || s.Pending != ""):
 				t.Errorf("%s: a sentence of kind %q has no tests", s.ID, s.Kind)
 			case s.Kind == "" && (s.Says == "" || len(s.Tests) == 0):
 				t.Errorf("%s has no test", s.ID)
@@ -89,6 +96,8 @@ func TestTablesFollowTheDocuments(t *testing.T) {
 				t.Errorf("%s: sentence %d is missing: %s %.60q", tb.Seed, i+1, sum(text), text)
 			} else if got := tb.Sentences[i].Sum; got != sum(text) {
 				t.Errorf("%s: the document has %s: %.60q", tb.Sentences[i].ID, sum(text), text)
+			} else if kind := kinds[tb.Sentences[i].Kind]; kind != nil && !kind.MatchString(text) {
+				t.Errorf("%s is no %s: %.60q", tb.Sentences[i].ID, tb.Sentences[i].Kind, text)
 			}
 		}
 		if len(tb.Sentences) > len(want) {

@@ -41,7 +41,7 @@ func Serve(ctx context.Context, in []byte, j Judge) Reply {
 		return failed(fmt.Errorf("standard input is no question of a hook: %w", cmp.Or(err, errNoOpinion)))
 	}
 	form, known := forms[q.Event]
-	if !known || q.Tool == "" || strings.HasPrefix(q.Tool, own) {
+	if !known || q.Tool == "" {
 		return Reply{}
 	}
 	intent, err := theirs(ctx, &q, j)
@@ -54,6 +54,8 @@ func Serve(ctx context.Context, in []byte, j Judge) Reply {
 	}
 	word := d.Verdict.String()
 	switch {
+	case strings.HasPrefix(q.Tool, own) && (d.Verdict != tool.Deny || !strings.HasPrefix(d.By, "rule ")):
+		word = ""
 	case strings.HasPrefix(d.By, "rule "), strings.HasPrefix(d.By, "grant "):
 	case slices.ContainsFunc(intent.Targets, foreignTool), d.Verdict == tool.Allow && !onlyReads(intent):
 		word = ""
@@ -66,7 +68,8 @@ func Serve(ctx context.Context, in []byte, j Judge) Reply {
 }
 
 // own is how the tools of our own server are called in Claude Code. They ask our gate themselves, when they are planned:
-// asked here as well, a person would be asked twice for one thing.
+// asked here as well, a person would be asked twice for one thing. A rule that denies them holds all the same: any server
+// can take the name.
 const own = "mcp__tackle__"
 
 func failed(err error) Reply {
@@ -121,12 +124,15 @@ type kind struct {
 	folder           bool     // without a path it is about the working folder
 }
 
+// pathFields are the fields in which agents name a file.
+var pathFields = []string{"file_path", "path", "absolute_path", "notebook_path", "filePath", "target_file"}
+
 func reads(name string) kind {
-	return kind{name, name, tool.Read, []string{"file_path", "path", "absolute_path"}, false}
+	return kind{name, name, tool.Read, pathFields, false}
 }
 
 func writes(name string) kind {
-	return kind{name, "edit", tool.Write, []string{"file_path", "path", "notebook_path"}, false}
+	return kind{name, "edit", tool.Write, pathFields, false}
 }
 
 func looks(name string) kind {
@@ -180,7 +186,10 @@ func theirs(ctx context.Context, q *input, j Judge) (*tool.Intent, error) {
 		out.Tool, out.Permission, out.Effects = k.tool, k.permission, []tool.Effect{k.effect}
 		p := text(k.paths...)
 		if p == "" && !k.folder {
-			return nil, fmt.Errorf("tool_input of %s names no path", q.Tool)
+			// The agent's tool will refuse it, or it has a form that is not known here: policy cannot say what it is about, so a
+			// person does.
+			out.Targets = []tool.Target{{Kind: tool.PathTarget, Effect: k.effect}}
+			return out, nil
 		}
 		return out, add(k.effect, cmp.Or(p, "."))
 	case q.Tool == "Bash" || q.Tool == "run_shell_command" || q.Tool == "shell":

@@ -60,6 +60,7 @@ func (t Tool) plan(ctx context.Context, call *tool.Call, in input) (tool.Action,
 	if !ok {
 		return tool.Action{}, tool.Errorf(tool.InvalidParameter, "%q is no artifact id.", in.ID).For("id", "an id such as a7k2m9x").With("Call artifact without id to list what exists.")
 	}
+	intent.Targets = []tool.Target{tool.ArtifactTo(id)}
 	q := in.question(call)
 	return tool.Action{Intent: intent, Run: func(ctx context.Context, _ tool.Runner) (tool.Result, error) {
 		a, err := call.Artifacts.Open(ctx, id)

@@ -109,7 +109,8 @@ func copyArtifact(ctx context.Context, call *tool.Call, id string, in copyInput)
 	}
 	set := &change.Set{Ops: append(ops, change.Create(to.Real, data, 0))}
 	return tool.Action{
-		Intent: tool.Intent{Effects: []tool.Effect{tool.Write}, Persists: true, Changes: set, MayCreate: []string{to.Real}, Targets: []tool.Target{tool.PathTo(to, tool.Write)}},
+		Intent: tool.Intent{Effects: []tool.Effect{tool.Read, tool.Write}, Persists: true, Changes: set, MayCreate: []string{to.Real},
+			Targets: []tool.Target{tool.ArtifactTo(id), tool.PathTo(to, tool.Write)}},
 		Run: commit(set, func(host.Receipt) tool.Result {
 			return tool.TextResult(fmt.Sprintf("Copied %s to %s (1 entries, %d bytes).", in.Path, in.To, len(data)), treeData{Path: in.Path, To: in.To, Files: 1, Bytes: int64(len(data))})
 		}),

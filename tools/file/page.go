@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/internal/clip"
@@ -94,28 +95,45 @@ func (p *page) String() string {
 }
 
 // add shows one numbered line and reports whether there was room. The first line of a page is shown as far as it fits.
-func (p *page) add(number int, line string, column int) bool {
+func (p *page) add(number int, line []byte, column int) bool {
 	if p.full() {
 		return false
 	}
-	row := numbered(number, line, column, LineClip)
-	for width := LineClip; p.bytes >= 0 && len(row)+1 > p.bytes; row = numbered(number, line, column, width) {
+	if column <= 1 && len(line) <= LineClip && utf8.Valid(line) { // nearly all lines: shown as they are
+		var buf [20]byte
+		digits := strconv.AppendInt(buf[:0], int64(number), 10)
+		size := len(digits) + 1 + len(line) + 1
+		if p.bytes < 0 || size <= p.bytes {
+			p.row(size, digits, line)
+			return true
+		}
+	}
+	row := numbered(number, string(line), column, LineClip)
+	for width := LineClip; p.bytes >= 0 && len(row)+1 > p.bytes; row = numbered(number, string(line), column, width) {
 		if p.rows > 0 || width == 1 {
 			p.bytes = 0
 			return false
 		}
 		width = max(1, min(width-1, width*p.bytes/(len(row)+1)))
 	}
-	p.spend(len(row) + 1)
+	digits, shown, _ := strings.Cut(row, "\t")
+	p.row(len(row)+1, []byte(digits), []byte(shown))
+	return true
+}
+
+// row writes a row of content that takes size bytes.
+func (p *page) row(size int, number, shown []byte) {
+	p.spend(size)
 	if p.lines > 0 {
 		p.lines--
 	}
 	if p.Len() > 0 {
 		p.WriteByte('\n')
 	}
-	p.WriteString(row)
+	p.Write(number)
+	p.WriteByte('\t')
+	p.Write(shown)
 	p.rows++
-	return true
 }
 
 // numbered returns a line as it is shown: its number, the asked characters, and how to go on inside it.
@@ -153,8 +171,13 @@ func (p *page) lineRange(t text.Text, j *readJob, d *fileData) error {
 		last = min(last, from-1+j.Limit)
 	}
 	n := from
+	size := index.Start(last) - index.Start(from-1) + 8*(last-from+1)
+	if p.bytes >= 0 {
+		size = min(size, p.bytes)
+	}
+	p.Grow(size)
 	for ; n <= last; n++ {
-		if !p.add(n, string(index.Body(n-1)), j.Column) {
+		if !p.add(n, index.Body(n-1), j.Column) {
 			break
 		}
 	}
@@ -245,7 +268,7 @@ func (p *page) stream(ctx context.Context, r *bufio.Reader, bom bool, j *readJob
 		case n < from:
 			continue
 		}
-		if j.Limit > 0 && n >= from+j.Limit || !p.add(n, string(bytes.TrimSuffix(line, []byte{'\r'})), j.Column) {
+		if j.Limit > 0 && n >= from+j.Limit || !p.add(n, bytes.TrimSuffix(line, []byte{'\r'}), j.Column) {
 			d.From, d.To = from, n-1
 			p.footer(j, n, -1, p.full())
 			return nil

@@ -86,6 +86,7 @@ func (t Read) plan(ctx context.Context, call *tool.Call, in readInput) (tool.Act
 		jobs[i] = readJob{readRange: r}
 		if id, ok := tool.ArtifactPath(r.Path); ok {
 			jobs[i].spooled = id
+			intent.Targets = append(intent.Targets, tool.ArtifactTo(id))
 			continue
 		}
 		l, err := stat(ctx, call, r.Path)

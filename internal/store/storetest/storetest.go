@@ -19,7 +19,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) store.Store
 	suites := []struct {
 		name  string
 		tests []test
-	}{{"events", eventTests}, {"records", recordTests}, {"blobs", blobTests}}
+	}{{"events", eventTests}, {"feed", feedTests}, {"records", recordTests}, {"blobs", blobTests}}
 	for _, s := range suites {
 		t.Run(s.name, func(t *testing.T) {
 			if len(s.tests) == 0 {

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"bufio"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // a second writer beside the server
+
+	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/server/internal/core"
+)
+
+// X4: bodies beyond the limit are refused, whether they say how long they are or not, and the server goes on.
+func TestX4_LargeBodies(t *testing.T) {
+	p := start(t, nil)
+	big := `{"tool":"x","args":{"a":"` + strings.Repeat("x", 17<<20) + `"}}`
+	for path, body := range map[string]string{"/api/calls": big, "/api/why": big[:2<<20], "/api/undo": big[:2<<20], "/api/asks/x/answer": big[:2<<20], "/api/tokens": big[:2<<20]} {
+		wantStatus(t, path, p.send("root", "POST", path, body), 413)
+		req := p.request("POST", path, body, p.as("root"))
+		req.ContentLength, req.Body = -1, io.NopCloser(strings.NewReader(body))
+		wantStatus(t, path+" of unknown length", p.do(req), 413)
+	}
+	p.get("eve", "/api/me", nil)
+	head := p.request("GET", "/api/me", nil, p.as("eve"), header("X-Long", strings.Repeat("x", 2<<20)))
+	if res, err := p.web.Client().Do(head); err == nil {
+		res.Body.Close()
+		if res.StatusCode != 431 {
+			t.Errorf("a header of two megabytes: %d", res.StatusCode)
+		}
+	}
+}
+
+// X4: what is no JSON, or no such JSON, is refused with what is wrong.
+func TestX4_OddBodies(t *testing.T) {
+	p := start(t, nil)
+	for body, says := range map[string]string{"": "EOF", "{": "EOF", "[]": "array", "null x": "goes on", `{"tool":1}`: "number", `{"tool":"a","tol":"b"}`: "tol", "\x00": "invalid character",
+		strings.Repeat(`{"args":`, 20000): ""} {
+		a := p.send("root", "POST", "/api/calls", body)
+		wantStatus(t, fmt.Sprintf("%.30q", body), a, 400)
+		if !strings.Contains(a.problem().Message, says) {
+			t.Errorf("%.30q: the refusal does not say %q: %s", body, says, a.body)
+		}
+	}
+	for query, says := range map[string]string{"limit=x": "whole number", "since=yesterday": "2026-01-31T14:00:00Z", "limit=1&limit=2": "2 times", "colour=red": "there are: limit"} {
+		a := p.send("eve", "GET", "/api/sessions?"+query, nil)
+		wantStatus(t, query, a, 400)
+		if !strings.Contains(a.problem().Message, says) {
+			t.Errorf("%s: %s", query, a.body)
+		}
+	}
+	wantStatus(t, "another method", p.send("root", "PUT", "/api/calls", `{}`), 405)
+	wantStatus(t, "another path", p.send("root", "GET", "/api/nothing", nil), 404)
+	wantStatus(t, "a negative number", p.send("eve", "GET", "/api/sessions?limit=-5", nil), 200)
+}
+
+// X4: bytes that are no HTTP, and requests that never end, hurt nobody else.
+func TestX4_OddConnections(t *testing.T) {
+	p := start(t, nil)
+	addr := p.web.Listener.Addr().String()
+	for _, text := range []string{"\x16\x03\x01\x02\x00", "GET / HTTP/9.9\r\n\r\n", "GET /api/me HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", "POST /api/calls HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"} {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, text)
+		c.(*net.TCPConn).CloseWrite()
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil && res.StatusCode < 400 {
+			t.Errorf("%.30q: %d", text, res.StatusCode)
+		}
+		c.Close()
+	}
+	slow, err := net.Dial("tcp", addr) // sends a part and waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	fmt.Fprintf(slow, "POST /api/calls HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", p.tokens["root"])
+	p.get("eve", "/api/me", nil)
+}
+
+// X4: while another process holds the database, what is read is still answered, and what would be stored is refused with what to
+// do. Afterwards everything goes on.
+func TestX4_LockedDatabase(t *testing.T) {
+	p := start(t, nil)
+	p.write("a.txt", "x")
+	a, done := p.asked("write_file", map[string]any{"path": "ask/x", "content": "x"})
+	path, err := p.srv.Code(t.Context(), Identity{Name: "ada", Role: Approver})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", filepath.Join(p.state, "tackle.db")+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/api/me", "/api/sessions", "/api/sessions/main/calls", "/api/asks", "/api/ledger", "/api/usage", "/metrics"} {
+		p.get("eve", path, nil)
+	}
+	wantStatus(t, "ready", p.do(p.request("GET", "/readyz", nil)), 200)
+	results := make(chan answer, 2) // each waits for the lock as long as the store does, one after the other
+	for _, req := range []*http.Request{
+		p.request("POST", "/api/tokens", NewToken{Name: "x", Role: Viewer}, p.as("root")),
+		p.request("GET", path, nil),
+	} {
+		go func() { results <- p.do(req) }()
+	}
+	for range 2 {
+		a := <-results
+		wantStatus(t, a.Request.URL.Path, a, 503)
+		if a.Request.URL.Path != "/login" && (!strings.Contains(a.problem().Message, "locked") || a.Header.Get("Retry-After") == "") {
+			t.Errorf("%s: %s", a.Request.URL.Path, a.body)
+		}
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	p.post("root", "/api/calls", core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}, nil)
+	wantStatus(t, "the code, which was not used up", p.do(p.request("GET", path, nil)), 200)
+	p.post("ada", "/api/asks/"+a.ID+"/answer", core.Answer{Allow: true, Fingerprint: a.Fingerprint}, nil)
+	if res := <-done; !res.OK() {
+		t.Error(res.Text())
+	}
+}
+
+// X4: retention removes what was not used, never what is in use, and the ledger says so.
+func TestX4_Retention(t *testing.T) {
+	p := start(t, nil)
+	for _, s := range []string{"old", "new"} {
+		p.post("root", "/api/calls", core.CallInput{Tool: "list_dir", Session: s, Args: json.RawMessage(`{"path":"."}`)}, nil)
+	}
+	p.write("main.txt", "x")
+	req := tackle.NewRequest("write_file", map[string]any{"path": "ask/w", "content": "x"})
+	req.Session = "waits"
+	a, done := p.askedBy(req)
+	wantStatus(t, "nothing selected", p.send("root", "POST", "/api/purge", PurgeInput{}), 400)
+	wantStatus(t, "an approver", p.send("ada", "POST", "/api/purge", PurgeInput{Hours: 1}), 403)
+	wantStatus(t, "the session of the server", p.send("root", "DELETE", "/api/sessions/main", nil), 409)
+	wantStatus(t, "a session that waits", p.send("root", "DELETE", "/api/sessions/waits", nil), 409)
+	wantStatus(t, "no session", p.send("root", "DELETE", "/api/sessions/none", nil), 404)
+	var got core.Purged
+	p.post("root", "/api/purge", PurgeInput{Sessions: []string{"old"}, Plan: true}, &got)
+	if len(got.Sessions) != 1 {
+		t.Errorf("plan: %+v", got)
+	}
+	p.get("eve", "/api/sessions/old", nil)
+	p.post("root", "/api/purge", PurgeInput{Sessions: []string{"old"}}, &got)
+	wantStatus(t, "a removed session", p.send("eve", "GET", "/api/sessions/old", nil), 404)
+	p.get("eve", "/api/sessions/new", nil)
+	// What was used just now is young, whatever the clock of the machine does to a limit of nothing.
+	all, err := p.srv.core.Purge(t.Context(), Identity{Name: "retention", Role: Admin, Program: true}, core.PurgeInput{Unused: 1})
+	if err != nil || len(all.Sessions) != 1 || all.Sessions[0] != "new" {
+		t.Errorf("unused: %+v, %v", all, err)
+	}
+	var led core.Ledger
+	p.get("eve", "/api/ledger?limit=1000", &led)
+	said := 0
+	for _, e := range led.Entries {
+		if strings.Contains(e.Reason, "removed") && (e.By == "person root (api)" || e.By == "program retention") {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("the ledger tells of %d removals of 2", said)
+	}
+	var whole core.Verified
+	if p.get("eve", "/api/ledger/verify", &whole); !whole.Whole {
+		t.Errorf("the ledger: %+v", whole)
+	}
+	p.post("ada", "/api/asks/"+a.ID+"/answer", core.Answer{Words: "no", Fingerprint: a.Fingerprint}, nil)
+	<-done
+}
+
+// X4: a copy of the database opens, and holds what there was.
+func TestX4_Backup(t *testing.T) {
+	p := start(t, nil)
+	p.write("a.txt", "x")
+	var made Copy
+	p.post("root", "/api/backup", nil, &made)
+	if info, err := os.Stat(made.Path); err != nil || info.Mode().Perm() != 0o600 || info.Size() != made.Size || filepath.Dir(made.Path) != p.state {
+		t.Fatalf("copy %+v: %v", made, err)
+	}
+	dir := t.TempDir()
+	if err := os.Rename(made.Path, filepath.Join(dir, "tackle.db")); err != nil {
+		t.Fatal(err)
+	}
+	box, err := tackle.Open(t.Context(), tackle.Config{Dir: p.dir, StateDir: dir, NoFiles: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	if recs, err := box.Calls(t.Context(), "main"); err != nil || len(recs) == 0 {
+		t.Errorf("the copy has %d records, %v", len(recs), err)
+	}
+}
