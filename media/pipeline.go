@@ -130,9 +130,51 @@ func (p *Pipeline) speech() bool {
 // Available reports whether a verb can be used here.
 func (p *Pipeline) Available(id string) bool { return p.available[id] }
 
-// Verbs returns the verbs that can be used here, in the order of the table.
+// Reads reports whether text can be read out of pictures here.
+func (p *Pipeline) Reads() bool {
+	return slices.ContainsFunc(p.cfg.Engines, func(e Engine) bool {
+		return slices.ContainsFunc(e.Convert, func(c Convert) bool { return Matches(c.From, "image/png") && slices.Contains(c.To, "txt") })
+	})
+}
+
+// Encodes reports whether pictures can be written in a format here.
+func (p *Pipeline) Encodes(token string) bool {
+	f, ok := FormatOf(token)
+	return ok && slices.ContainsFunc(p.cfg.Engines, func(e Engine) bool {
+		return slices.ContainsFunc(e.Mutate, func(m Mutate) bool { return slices.Contains(m.Encodes, f.Token) })
+	})
+}
+
+// Verbs returns the verbs that can be used here, in the order of the table, each with the arguments and values that mean
+// something here.
 func (p *Pipeline) Verbs() []pipe.Verb {
-	return slices.DeleteFunc(slices.Clone(p.lang.Verbs()), func(v pipe.Verb) bool { return !p.available[v.ID] })
+	var out []pipe.Verb
+	for _, v := range p.lang.Verbs() {
+		if p.available[v.ID] {
+			out = append(out, p.narrowed(v))
+		}
+	}
+	return out
+}
+
+func (p *Pipeline) narrowed(v pipe.Verb) pipe.Verb {
+	params := v.Params
+	v.Params = nil
+	for _, a := range params {
+		switch {
+		case v.ID == "convert":
+			a.Enum, a.Sample = p.allTargets(), ""
+		case v.ID == "image.format" && a.Name == "to", v.ID == "extract.assets" && a.Name == "format":
+			a.Enum = slices.DeleteFunc(slices.Clone(a.Enum), func(t string) bool { return !p.Encodes(t) })
+			if len(a.Enum) == 0 {
+				continue
+			}
+		case v.ID == "extract.text" && !p.Reads():
+			continue
+		}
+		v.Params = append(v.Params, a)
+	}
+	return v
 }
 
 // Language returns the language of statements, with all verbs, also those that no engine here does.

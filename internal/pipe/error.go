@@ -43,39 +43,46 @@ type Error struct {
 
 // Error returns one line: where, what, the nearest valid name, one line to copy.
 func (e *Error) Error() string {
-	var b strings.Builder
+	if a := e.Advice(); a != "" {
+		return e.Fact() + " " + a
+	}
+	return e.Fact()
+}
+
+// Fact says where it is and what is wrong.
+func (e *Error) Fact() string {
 	switch {
 	case e.Pos.Line == 0:
+		return e.Message
 	case e.Oneline:
-		fmt.Fprintf(&b, "column %d: ", e.Pos.Col)
-	default:
-		fmt.Fprintf(&b, "line %d, column %d: ", e.Pos.Line, e.Pos.Col)
+		return fmt.Sprintf("column %d: %s", e.Pos.Col, e.Message)
 	}
-	b.WriteString(e.Message)
-	if len(e.Suggest) > 0 {
-		if e.Code == UnknownVerb {
-			b.WriteString(" Closest: " + strings.Join(e.Suggest, ", ") + ".")
-		} else {
-			b.WriteString(" Did you mean " + quoteAll(e.Suggest) + "?")
-		}
+	return fmt.Sprintf("line %d, column %d: %s", e.Pos.Line, e.Pos.Col, e.Message)
+}
+
+// Advice says what to do next: the nearest valid names, that a retry will not help, one line to copy, what is usable.
+func (e *Error) Advice() string {
+	var parts []string
+	switch {
+	case len(e.Suggest) > 0 && e.Code == UnknownVerb:
+		parts = append(parts, "Closest: "+strings.Join(e.Suggest, ", ")+".")
+	case len(e.Suggest) > 0:
+		parts = append(parts, "Did you mean "+quoteAll(e.Suggest)+"?")
 	}
 	if e.Final {
-		b.WriteString(" Do not retry " + spoken(e.Verb) + ".")
-	}
-	if e.Use != "" {
-		b.WriteString(" Use: " + e.Use)
+		parts = append(parts, "Do not retry "+spoken(e.Verb)+".")
 	}
 	if e.Usable != nil {
-		if e.Use != "" {
-			b.WriteString(" .")
-		}
 		if len(e.Usable) == 0 {
-			b.WriteString(" No verb works here.")
+			parts = append(parts, "No verb works here.")
 		} else {
-			b.WriteString(" Usable here: " + strings.Join(e.Usable, ", ") + ".")
+			parts = append(parts, "Usable here: "+strings.Join(e.Usable, ", ")+".")
 		}
 	}
-	return b.String()
+	if e.Use != "" {
+		parts = append(parts, "Use: "+e.Use)
+	}
+	return strings.Join(parts, " ")
 }
 
 func quoteAll(names []string) string {

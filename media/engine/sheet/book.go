@@ -32,6 +32,7 @@ type book struct {
 	date1904 bool
 	strings  []string // shared; nil until read
 	styles   *styles
+	calc     Calculator
 }
 
 func (b *book) warn(format string, args ...any) {

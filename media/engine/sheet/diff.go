@@ -22,11 +22,11 @@ type difference struct {
 }
 
 // diffBooks compares two workbooks cell by cell, rows lined up where they are alike.
-func diffBooks(ctx context.Context, r *media.Request) (media.Result, error) {
+func (e *engine) diffBooks(ctx context.Context, r *media.Request) (media.Result, error) {
 	other := r.With[0]
 	var then map[string]data.Table
 	var names []string
-	b, err := openBook(r)
+	b, err := e.open(r)
 	if err != nil {
 		return media.Result{}, err
 	}
@@ -36,7 +36,7 @@ func diffBooks(ctx context.Context, r *media.Request) (media.Result, error) {
 	}
 	switch other.MIME {
 	case xlsxMIME, xlsmMIME:
-		o, err := openBook(&media.Request{In: other, Limits: r.Limits})
+		o, err := e.open(&media.Request{In: other, Limits: r.Limits})
 		if err != nil {
 			return media.Result{}, err
 		}

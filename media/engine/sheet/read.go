@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/xuri/excelize/v2"
-
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine/data"
 )
@@ -139,15 +137,19 @@ func number(s string) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
+// Calculator computes formulas of a workbook that has no stored values for them. It returns a function that gives the
+// value of a cell, or that it has none.
+type Calculator func(workbook []byte, lim media.Limits) (value func(sheet, cell string) (string, bool), err error)
+
 // maxComputed bounds the cells that are computed for one reading.
 const maxComputed = 20_000
 
-// calculator computes formulas whose value the file does not hold. The library that can is loaded with the first of them.
+// calculator computes formulas whose value the file does not hold, if there is a calculator, and counts those that have none.
 func (b *book) calculator(sheet string) func(pos) (string, bool) {
-	var f *excelize.File
+	var value func(sheet, cell string) (string, bool)
 	tried, n := false, 0
 	return func(p pos) (string, bool) {
-		if !tried {
+		if !tried && b.calc != nil {
 			tried = true
 			raw := b.r.In.Data
 			if len(b.changed) > 0 {
@@ -156,22 +158,17 @@ func (b *book) calculator(sheet string) func(pos) (string, bool) {
 					return "", false
 				}
 			}
-			var err error
-			if f, err = excelize.OpenReader(bytes.NewReader(raw), excelize.Options{UnzipSizeLimit: b.r.Limits.WithDefaults().Unpacked, UnzipXMLSizeLimit: b.r.Limits.WithDefaults().Unpacked}); err != nil {
-				f = nil
+			if v, err := b.calc(raw, b.r.Limits.WithDefaults()); err == nil {
+				value = v
 			}
 		}
-		if n++; f == nil || n > maxComputed {
-			if n == maxComputed+1 {
-				b.warn("More than %d formulas have no stored value; the rest are shown as formulas.", maxComputed)
+		if n++; value != nil && n <= maxComputed {
+			if v, ok := value(sheet, p.String()); ok {
+				return v, true
 			}
-			return "", false
 		}
-		v, err := f.CalcCellValue(sheet, p.String(), excelize.Options{RawCellValue: true})
-		if err != nil && v == "" {
-			return "", false
-		}
-		return v, true
+		b.warn("Some formulas have no stored value, because something that they depend on changed; they are shown as formulas. A spreadsheet program computes them when it opens the workbook.")
+		return "", false
 	}
 }
 
@@ -266,8 +263,8 @@ func jsonCell(w *bytes.Buffer, c shown) {
 }
 
 // convertBook writes a workbook in another format.
-func convertBook(ctx context.Context, r *media.Request) (media.Result, error) {
-	b, err := openBook(r)
+func (e *engine) convertBook(ctx context.Context, r *media.Request) (media.Result, error) {
+	b, err := e.open(r)
 	if err != nil {
 		return media.Result{}, err
 	}
@@ -375,8 +372,8 @@ func (b *book) markup(ctx context.Context, to string, w *bytes.Buffer) error {
 }
 
 // split gives every sheet as a CSV file.
-func splitBook(ctx context.Context, r *media.Request) (media.Result, error) {
-	b, err := openBook(r)
+func (e *engine) splitBook(ctx context.Context, r *media.Request) (media.Result, error) {
+	b, err := e.open(r)
 	if err != nil {
 		return media.Result{}, err
 	}

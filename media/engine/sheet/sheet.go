@@ -5,7 +5,7 @@
 // follows: formulas, names, charts, pivot sources, conditions, validations, links, tables, comments, drawings. What cannot
 // follow is reported. Computed values that may be out of date are taken away, and programs compute them on opening.
 //
-// Reading streams the parts. The library excelize computes formulas that have no stored value; nothing else needs it.
+// Reading streams the parts. Formulas without a stored value are shown as formulas, unless there is a [Calculator].
 package sheet
 
 import (
@@ -29,8 +29,22 @@ var bookOps = map[string]func(*book) error{
 	"sheet.reorder_sheets": reorderSheets, "sheet.transform_table": transform,
 }
 
+type engine struct{ calc Calculator }
+
+func (e *engine) open(r *media.Request) (*book, error) {
+	b, err := openBook(r)
+	if err == nil {
+		b.calc = e.calc
+	}
+	return b, err
+}
+
 // Engine returns the engine. It stands before the engine for text, because it knows tables better.
-func Engine() media.Engine {
+func Engine() media.Engine { return EngineWith(nil) }
+
+// EngineWith returns the engine with a calculator for formulas without a stored value.
+func EngineWith(calc Calculator) media.Engine {
+	e := &engine{calc}
 	books := []string{xlsxMIME, xlsmMIME}
 	var all []string
 	for op := range bookOps {
@@ -41,7 +55,7 @@ func Engine() media.Engine {
 		Convert: []media.Convert{
 			{From: []string{media.EmptyMIME}, To: []string{"xlsx"}, Keep: media.Exact, Do: blankBook},
 			{From: []string{csvMIME, tsvMIME, jsonMIME}, To: []string{"xlsx"}, Keep: media.Structure, Do: toBook},
-			{From: books, To: []string{"csv", "json", "md", "html", "txt"}, Keep: media.Structure, Do: convertBook},
+			{From: books, To: []string{"csv", "json", "md", "html", "txt"}, Keep: media.Structure, Do: e.convertBook},
 			{From: []string{csvMIME, tsvMIME}, To: []string{"md", "html"}, Keep: media.Structure, Do: csvMarkup},
 		},
 		Edit: []media.Edit{
@@ -49,8 +63,8 @@ func Engine() media.Engine {
 			{Over: []string{csvMIME, tsvMIME}, Ops: []string{"sheet.add_rows", "sheet.add_columns", "sheet.update_cells", "sheet.delete_rows", "sheet.delete_columns", "sheet.transform_table"}, Do: editCSV},
 			{Over: books, Ops: []string{"redact"}, Do: redact},
 			{Over: books, Ops: []string{"sanitize"}, Do: sanitize},
-			{Over: books, Ops: []string{"split"}, Do: splitBook},
-			{Over: books, Ops: []string{"diff"}, Do: diffBooks},
+			{Over: books, Ops: []string{"split"}, Do: e.splitBook},
+			{Over: books, Ops: []string{"diff"}, Do: e.diffBooks},
 			{Over: books, Ops: []string{"extract.metadata"}, Do: describeBook},
 			{Over: books, Ops: []string{"extract.assets"}, Do: assetsOf},
 		},

@@ -19,12 +19,13 @@ import (
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine/data"
+	"github.com/tackle-dev/tackle/media/engine/sheet/calc"
 	"github.com/tackle-dev/tackle/media/engine/text"
 )
 
 func pipeline(t testing.TB) *media.Pipeline {
 	t.Helper()
-	p, err := media.New(media.Config{Engines: []media.Engine{Engine(), data.Engine(), text.Engine()}})
+	p, err := media.New(media.Config{Engines: []media.Engine{EngineWith(calc.Excelize), data.Engine(), text.Engine()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -767,4 +768,17 @@ func FuzzSheetXML(f *testing.F) {
 			b.surroundings(raw, w, "S")
 		}
 	})
+}
+
+// Without a calculator a formula without a value is shown as it is, and that is said.
+func TestFormulasWithoutValues(t *testing.T) {
+	p, err := media.New(media.Config{Engines: []media.Engine{Engine()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := made(t, func(f *excelize.File) { setCells(f, "Sheet1", map[string]any{"A1": 2, "B1": "=A1*2"}) })
+	res, err := p.Query(t.Context(), in, "convert to=csv")
+	if err != nil || string(res.Media.Data) != "2,=A1*2\n" || len(res.Warnings) != 1 || !strings.Contains(res.Warnings[0], "no stored value") {
+		t.Errorf("%q %q %v", res.Media.Data, res.Warnings, err)
+	}
 }
