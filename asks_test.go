@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +157,34 @@ func TestP9_PartialApproval(t *testing.T) {
 	for _, part := range []string{"#1 applied", "#2 denied: two stays", "#3 "} {
 		if !strings.Contains(res.Text(), part) {
 			t.Errorf("%q is not in %s", part, res.Text())
+		}
+	}
+}
+
+// P8: a yes for the turn holds in it, for the same target, and in no other turn or session.
+func TestP8_ForTheTurn(t *testing.T) {
+	p := newPlace(t, map[string]string{"a.txt": "0\n"})
+	box := p.open(tackle.Config{Rules: askEdits}, false)
+	asked := 0
+	serve(t, box, func(r *ask.Request) ask.Answer {
+		asked++
+		if _, ok := r.Offered(ask.Turn); !ok {
+			t.Errorf("the turn %q is not offered", r.Turn)
+		}
+		return ask.Answer{Allow: true, Scope: ask.Turn}
+	})
+	for i, tt := range []struct {
+		message, turn, session string
+		asks                   bool
+	}{{"m1", "", "", true}, {"m1", "", "", false}, {"m2", "m1", "", false}, {"m2", "", "", true}, {"m1", "", "", false}, {"m1", "", "other", true}} {
+		req := tackle.NewRequest("write_file", map[string]any{"path": "a.txt", "content": fmt.Sprint(i)})
+		req.Message, req.Turn, req.Session = tt.message, tt.turn, tt.session
+		before := asked
+		if res, err := box.Call(t.Context(), req); err != nil || !res.OK() {
+			t.Errorf("%s %v", res.Text(), err)
+		}
+		if (asked > before) != tt.asks {
+			t.Errorf("call %d: asked %d times", i, asked-before)
 		}
 	}
 }

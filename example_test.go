@@ -10,6 +10,7 @@ import (
 	"github.com/tackle-dev/tackle"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/tool"
+	"github.com/tackle-dev/tackle/tools/shell"
 )
 
 // workspace makes a folder with some files for the examples.
@@ -194,4 +195,43 @@ func ExampleBox_CallAll() {
 	// 1	2
 	// Edited a: 1 replacement at line 1.
 	// 1	uno
+}
+
+// Run commands. What only looks asks nobody; anything else is allowed by a rule, a grant or a person. A command that shall
+// go on becomes a task, which ends with the box unless it was started to outlive it.
+func ExampleBox_EndSession() {
+	dir, cleanup := workspace(map[string]string{"notes.txt": "one\ntwo\n"})
+	defer cleanup()
+	box := open(dir, tackle.Config{Rules: []permission.Rule{{Permission: "shell", Pattern: `["sleep", "100"]`, Action: tool.Allow}}})
+	defer box.Close()
+
+	ctx := context.Background()
+	for _, args := range []string{
+		`{"command": "wc -l < notes.txt; grep -c three notes.txt"}`,
+		`{"command": "rm notes.txt"}`,
+		`{"command": "sleep 100", "background": true}`,
+	} {
+		res, err := box.Call(ctx, tackle.NewRequest("shell", args))
+		if err != nil {
+			log.Fatal(err)
+		}
+		if res.Denied == nil && res.Data.(*shell.Data).Task == "" {
+			fmt.Println(res.Text())
+		}
+		fmt.Println(res.OK())
+	}
+	if err := box.EndSession(ctx, box.SessionID()); err != nil {
+		log.Fatal(err)
+	}
+	for _, t := range box.Tasks().Own() {
+		fmt.Println(t.Command, t.Running, t.Exit)
+	}
+	// Output:
+	// 2
+	// 0
+	// [exit status 1]
+	// true
+	// false
+	// true
+	// sleep 100 false stopped
 }

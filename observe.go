@@ -74,8 +74,8 @@ func (b *Box) Note(ctx context.Context, by, what string) error {
 	return err
 }
 
-// RemoveSessions removes sessions with everything that is recorded of them, for good: calls, asks, and the artifacts that no
-// other session refers to, at the next expiry. The ledger keeps its entries, and one that says who removed what. Changes to
+// RemoveSessions removes sessions with everything that is recorded of them, for good: calls, asks, and artifacts; their bytes
+// go with the next expiry, where no other session refers to them. The ledger keeps its entries, and one that says who removed what. Changes to
 // files can still be undone as long as the host keeps their before-images. The box's own session cannot be removed.
 func (b *Box) RemoveSessions(ctx context.Context, by string, ids ...string) error {
 	for _, id := range ids {
@@ -92,7 +92,7 @@ func (b *Box) RemoveSessions(ctx context.Context, by string, ids ...string) erro
 		return err
 	}
 	for _, id := range ids {
-		if err := b.artifacts.Release(ctx, id); err != nil {
+		if err := b.artifacts.Forget(ctx, id); err != nil {
 			return err
 		}
 	}

@@ -40,6 +40,21 @@ func (s *Store) Release(ctx context.Context, session string) error {
 	return s.records.Unset(ctx, leaseSpace, session)
 }
 
+// Forget removes what a session refers to. Bytes that no other session refers to go at the next Expire.
+func (s *Store) Forget(ctx context.Context, session string) error {
+	if session == "" {
+		return errors.New("forget artifacts: no session is named")
+	}
+	refs, err := s.list(ctx, store.RecordQuery{Owner: session})
+	if err != nil {
+		return err
+	}
+	if err := s.remove(ctx, &held{refs: refs}); err != nil {
+		return err
+	}
+	return s.Release(ctx, session)
+}
+
 // Expired says what an Expire removed and left.
 type Expired struct {
 	Removed      int   `json:"removed"`       // artifacts

@@ -46,6 +46,13 @@ func TestPaths(t *testing.T) {
 		{"timeout 5 cat a", "a"},
 		{"bash -c 'cat a > b'", "b:w a"},
 		{"make", ""},
+		{"find . ; grep -r x .", ".:/ .:/"},
+		{"grep -d recurse x src", "src:/"},
+		{"grep --directories=recurse x", ".:/"},
+		{"grep -d skip x f", "f"},
+		{"find a b -name x -exec cat {} +", "a:/ b:/ a:/ b:/"},
+		{"find -exec head -1 {} ';'", ".:/ .:/"},
+		{"cd src && find x -exec timeout 5 cat {} ';'", "src x:/ src/x:/ x:/ src/x:/ x:/ src/x:/"}, // also as those of timeout
 	} {
 		f, err := Parse(tt.line)
 		if err != nil {

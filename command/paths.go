@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +28,7 @@ func (f *Facts) Paths() []Path {
 	folders := []string{""}
 	for i := range f.Calls {
 		c := &f.Calls[i]
-		for _, p := range c.paths() {
+		for _, p := range append(c.paths(), f.found(i)...) {
 			for _, folder := range folders {
 				q := p
 				q.Call = i
@@ -46,6 +47,32 @@ func (f *Facts) Paths() []Path {
 	return out
 }
 
+// Found reports whether the call is given the names of what find finds.
+func (c *Call) Found() bool {
+	return slices.ContainsFunc(c.Args, func(w Word) bool { return w.found })
+}
+
+// found returns the folders that find looks into, for a call that is given what it finds.
+func (f *Facts) found(i int) []Path {
+	k := i
+	for k >= 0 && (!f.Calls[i].Found() || f.Calls[k].Name() != "find" && f.Calls[k].Name() != "gfind") {
+		k = f.Calls[k].Parent
+	}
+	if k < 0 || k == i {
+		return nil
+	}
+	args, _ := f.Calls[k].Argv()
+	starts := findStarts(args[1:])
+	if len(starts) == 0 {
+		starts = []string{"."}
+	}
+	var out []Path
+	for _, s := range starts {
+		out = append(out, Path{Name: s, Tree: true})
+	}
+	return out
+}
+
 func entered(folders []string, to string) []string {
 	out := folders
 	for _, folder := range folders {
@@ -60,9 +87,10 @@ func entered(folders []string, to string) []string {
 	return out
 }
 
+// contains reports whether a path is there already. What is told of a tree depends on the call.
 func contains(list []Path, p Path) bool {
 	for _, q := range list {
-		if q.Name == p.Name && q.Write == p.Write && q.Tree == p.Tree {
+		if q.Name == p.Name && q.Write == p.Write && q.Tree == p.Tree && (!p.Tree || q.Call == p.Call) {
 			return true
 		}
 	}
@@ -124,6 +152,8 @@ func (c *Call) reads(e *entry) []Path {
 				given = true
 			case "r", "R", "recursive", "dereference-recursive":
 				recursive = true
+			case "d", "directories":
+				recursive = recursive || o.value == "recurse"
 			}
 		}
 	}

@@ -62,7 +62,7 @@ type Output struct {
 
 // Limits of calls.
 type Limits struct {
-	Timeout  time.Duration `json:"timeout,omitempty" default:"2m" jsonschema:"Longest time that one call may take, such as 90s or 5m."`
+	Timeout  time.Duration `json:"timeout,omitempty" default:"2m" jsonschema:"Longest time that one call may take, such as 90s or 5m; for commands shell.max_timeout counts."`
 	Parallel int           `json:"parallel,omitempty" default:"twice the processors" jsonschema:"Calls of one turn that run at once."`
 }
 

@@ -40,6 +40,7 @@ const (
 	DefaultSpool int64 = 32 << 20               // bytes of output kept on disk
 	DefaultDrain       = 250 * time.Millisecond // how long output may follow the leader's end
 	DefaultGrace       = time.Second            // between SIGTERM and SIGKILL
+	DefaultTree        = 4096                   // processes of a tree at one time
 )
 
 // Command says what to run. The zero values of all fields but one of Script and Argv are good.
@@ -76,6 +77,9 @@ type Limits struct {
 	Grace  time.Duration // DefaultGrace, negative for none: SIGKILL at once
 	Spool  int64         // bytes of output kept on disk: the first half and the last quarter at least; DefaultSpool
 	Output int64         // bytes of output after which the tree is ended; no default
+	// Tree is how many processes the tree may have at one time, about, before it is ended: a fork bomb is found within a
+	// second. Unlike Processes it holds for root too. DefaultTree, negative for no limit.
+	Tree int
 
 	Memory    int64         // bytes of address space, of each process; no default
 	CPU       time.Duration // of each process, in whole seconds; no default
@@ -185,6 +189,7 @@ const (
 	EndExited  End = "exited"  // by itself, with an exit status or by a signal that came from elsewhere
 	EndTime    End = "time"    // Limits.Time
 	EndOutput  End = "output"  // Limits.Output
+	EndTree    End = "tree"    // Limits.Tree
 	EndStopped End = "stopped" // Stop or Close
 	EndOwner   End = "owner"   // the process that owned it is gone
 	EndLost    End = "lost"    // it is gone and nobody saw how
@@ -199,7 +204,7 @@ type Exit struct {
 	Ended     time.Time     `json:"ended,omitzero"` // of the leader
 	CPU       time.Duration `json:"cpu,omitempty"`  // user and system time of the leader and the children it waited for
 	MaxRSS    int64         `json:"maxRSS,omitempty"`
-	Limit     string        `json:"limit,omitempty"`     // the limit of EndTime and EndOutput in words
+	Limit     string        `json:"limit,omitempty"`     // the limit of EndTime, EndOutput and EndTree in words
 	Output    int64         `json:"output"`              // bytes written so far, kept or not
 	Errors    int64         `json:"errors,omitempty"`    // the same of standard error, with Split
 	Survivors []ProcessInfo `json:"survivors,omitempty"` // of the tree, that live on after the leader

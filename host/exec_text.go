@@ -85,6 +85,8 @@ func (e Exit) String() string {
 		fmt.Fprintf(&b, "ended after %s (time limit)", e.Limit)
 	case EndOutput:
 		fmt.Fprintf(&b, "ended after %s of output (limit)", e.Limit)
+	case EndTree:
+		fmt.Fprintf(&b, "ended at more than %s (limit)", e.Limit)
 	case EndStopped:
 		b.WriteString("stopped")
 	case EndOwner:

@@ -34,6 +34,9 @@ type Grant struct {
 	Pattern     string `json:"pattern,omitempty"`     // what a rule with this pattern would allow; never answers a guard
 	// Dir limits a grant for a command to one folder to run in: the same line does something else elsewhere. "" is any.
 	Dir string `json:"dir,omitempty"`
+	// Scripts, beside Dir, limits it to the scripts that the line ran when it was granted, as they were: see
+	// [tool.Intent.ScriptsDigest]. With a Dir, "" is a line that ran none.
+	Scripts string `json:"scripts,omitempty"`
 
 	Scope   Scope     `json:"scope"`
 	Session string    `json:"session,omitempty"` // required but for ThisProject
@@ -279,7 +282,7 @@ func (g *granted) answers(r *Request, s *subject, guarded bool, now time.Time) b
 		return false
 	case g.Fingerprint != "":
 		return g.Fingerprint == r.Intent.Fingerprint
-	case g.Permission != r.Intent.Permission || s.problem != "", g.Dir != "" && s.line != nil && g.Dir != r.Intent.Dir:
+	case g.Permission != r.Intent.Permission || s.problem != "", g.Dir != "" && s.line != nil && (g.Dir != r.Intent.Dir || g.Scripts != r.Intent.ScriptsDigest()):
 		return false
 	case g.Target != "":
 		return s.target.Kind != "" && (g.Target == s.target.Value || s.whole != "" && g.Target == s.whole)

@@ -139,6 +139,8 @@ func covered(subjects []subject, e tool.Effect) bool {
 			return e == tool.Network || s.target.Effect == e
 		case tool.CommandTarget:
 			return e == tool.Execute || s.target.Effect == e
+		case tool.PathTarget:
+			return s.target.Effect == e || e == tool.Read && s.target.Effect == tool.Write // what is changed is read for it
 		}
 		return s.target.Effect == e
 	})

@@ -71,7 +71,9 @@ type Config struct {
 	Streams int
 	// Buffer is how many events may wait for one stream before it is dropped. Default 1024.
 	Buffer int
-	Log    *slog.Logger // default: discards
+	// Middleware stands before everything, such as one that reads the trace of a request. Optional.
+	Middleware func(http.Handler) http.Handler
+	Log        *slog.Logger // default: discards
 }
 
 // FixedToken is a secret of the configuration.
@@ -144,6 +146,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if s.handler, err = s.mux(); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
+	}
+	if cfg.Middleware != nil {
+		s.handler = cfg.Middleware(s.handler)
 	}
 	s.attend()
 	return s, nil

@@ -116,7 +116,7 @@ func (m *Manager) Reserve(s Spec, c host.Command) (*Slot, host.Command, error) {
 		return nil, c, ErrClosed
 	}
 	if running >= m.cfg.MaxRunning {
-		return nil, c, &Error{Err: ErrTooMany, Say: fmt.Sprintf("%d tasks are running, which is the limit: stop one first (%s)", running, strings.Join(m.runningIDs(), ", "))}
+		return nil, c, &Error{Err: ErrTooMany, Say: fmt.Sprintf("the limit of %d running tasks is reached: stop one first (%s)", m.cfg.MaxRunning, strings.Join(m.runningIDs(), ", "))}
 	}
 	if _, err := os.Stat(m.folder(id)); id == "" || err != nil { // another server may have tidied it away
 		if id, err = m.makeFolder(); err != nil {

@@ -315,7 +315,7 @@ func TestH2_Refusals(t *testing.T) {
 	b.until("nothing is left of what did not start", func() bool { return b.used() == 0 })
 	i := b.begin(Spec{}, host.Command{Script: "sleep 300", Dir: b.dir})
 	_, err = b.Start(b.ctx, Spec{}, host.Command{Script: "true", Dir: b.dir})
-	b.fails(err, i.ID, "1 tasks are running, which is the limit: stop one first (ID)", ErrTooMany)
+	b.fails(err, i.ID, "the limit of 1 running tasks is reached: stop one first (ID)", ErrTooMany)
 	for _, c := range []struct {
 		cfg  Config
 		want string

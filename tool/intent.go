@@ -96,6 +96,18 @@ type Script struct {
 	Digest change.Digest `json:"digest"`
 }
 
+// ScriptsDigest names the scripts of the intent with what they hold; "" where there are none.
+func (in *Intent) ScriptsDigest() string {
+	if len(in.Scripts) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, s := range in.Scripts {
+		fmt.Fprintf(h, "%d:%s;%s;", len(s.Path), s.Path, s.Digest)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // Has reports whether the intent has the effect.
 func (in *Intent) Has(e Effect) bool { return slices.Contains(in.Effects, e) }
 

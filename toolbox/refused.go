@@ -15,15 +15,15 @@ const EndTurnValue = "turn.end"
 // keptTurns bounds the turns whose refusals are counted.
 const keptTurns = 256
 
-// refusals counts refused calls by turn: session and message. Where calls name no message, the session is one turn.
+// refusals counts refused calls by turn. Where calls name none, the session is one turn.
 type refusals struct {
 	mu    sync.Mutex
 	turns map[string]*permission.Refusals
 	order []string
 }
 
-func (r *refusals) of(session, message string) *permission.Refusals {
-	key := session + "\x00" + message
+func (r *refusals) of(session, turn string) *permission.Refusals {
+	key := session + "\x00" + turn
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t := r.turns[key]; t != nil {
@@ -50,7 +50,7 @@ func (b *Box) repeated(p *Planned, res *tool.Result) {
 	if in.Args == nil { // refused before the arguments were read
 		in.Args = p.Request.Args
 	}
-	turn := b.refused.of(p.Request.Session, p.Request.Message)
+	turn := b.refused.of(p.Request.Session, p.Request.turn())
 	if res.Denied == nil {
 		turn.Passed(in)
 		return

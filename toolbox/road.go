@@ -25,6 +25,7 @@ type Request struct {
 	ID      string          `json:"id,omitempty"` // default: made by the box
 	Session string          `json:"session,omitempty"`
 	Message string          `json:"message,omitempty"`
+	Turn    string          `json:"turn,omitempty"` // of the loop, for answers that hold for it; default: Message
 	Mode    string          `json:"mode,omitempty"` // default: the environment's mode
 	Model   string          `json:"model,omitempty"`
 	Dir     string          `json:"dir,omitempty"` // working directory; default: the host's first root
@@ -146,9 +147,16 @@ func (b *Box) newCall(p *Planned, env *tool.Environment) *tool.Call {
 	return c
 }
 
+func (r *Request) turn() string {
+	if r.Turn != "" {
+		return r.Turn
+	}
+	return r.Message
+}
+
 func (b *Box) gateRequest(p *Planned, in *tool.Intent) GateRequest {
 	req := &p.Request
-	return GateRequest{Intent: in, Session: req.Session, Mode: req.Mode, Call: req.ID, Overlay: req.Overlay}
+	return GateRequest{Intent: in, Session: req.Session, Turn: req.turn(), Mode: req.Mode, Call: req.ID, Overlay: req.Overlay}
 }
 
 // plan asks the tool for its action and completes the intent.

@@ -20,6 +20,7 @@ import (
 	"github.com/tackle-dev/tackle"
 	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/permission/ask"
+	"github.com/tackle-dev/tackle/toolbox"
 )
 
 // version is set by the linker.
@@ -89,6 +90,7 @@ type app struct {
 	mode    string
 	posture string
 	faces   []ask.Face // of calls, beside those of the queue
+	hooks   []toolbox.Hook
 }
 
 func (a *app) root() *cobra.Command {
@@ -135,7 +137,7 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // open opens the box that the flags describe. Contradictions in flags and configuration are usage errors.
 func (a *app) open(ctx context.Context) (*tackle.Box, error) {
 	cfg := tackle.Config{Dir: a.dir, Roots: a.roots, StateDir: a.state, NoFiles: a.noFiles, Mode: a.mode, Posture: a.posture,
-		Session: a.session, Faces: a.faces, Keeper: proc.Self()}
+		Session: a.session, Faces: a.faces, Hooks: a.hooks, Keeper: proc.Self()}
 	switch a.approve {
 	case "":
 	case "never":

@@ -30,6 +30,13 @@ func (a *app) mcpCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			debug.SetGCPercent(150) // it stays for hours: memory counts (measured: 10 MiB less after load, the same time)
+			traces, err := a.traces(a.warnings())
+			if err != nil {
+				return usage{err}
+			}
+			if traces != nil {
+				defer endTraces(cmd.Context(), traces)
+			}
 			a.faces = []ask.Face{mcp.Face{}}
 			box, err := a.open(cmd.Context())
 			if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/tackle-dev/tackle"
 	"github.com/tackle-dev/tackle/config"
 	"github.com/tackle-dev/tackle/internal/show"
+	"github.com/tackle-dev/tackle/internal/telemetry"
 	"github.com/tackle-dev/tackle/mcp"
 	"github.com/tackle-dev/tackle/mcp/setup"
 	"github.com/tackle-dev/tackle/permission/ask"
@@ -59,8 +60,7 @@ func (a *app) serveCommand() *cobra.Command {
 }
 
 func (a *app) serve(ctx context.Context, f *serveFlags) error {
-	cfg := server.Config{Version: version, Listen: f.listen, Public: f.public, Hosts: f.hosts, Origins: f.origins, Secure: f.secure,
-		Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	cfg := server.Config{Version: version, Listen: f.listen, Public: f.public, Hosts: f.hosts, Origins: f.origins, Secure: f.secure, Log: a.warnings()}
 	if f.keep != "" {
 		var err error
 		if cfg.Keep, err = config.ParseDuration(f.keep); err != nil || cfg.Keep <= 0 {
@@ -71,6 +71,14 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		cfg.Tokens = []server.FixedToken{{Name: "TACKLE_TOKEN", Role: server.Agent, Program: true, Secret: secret}}
 	}
 	debug.SetGCPercent(100) // a process that stays, with a heap of many small things
+	traces, err := a.traces(cfg.Log)
+	if err != nil {
+		return usage{err}
+	}
+	if traces != nil {
+		cfg.Middleware = traces.Middleware
+		defer endTraces(ctx, traces)
+	}
 	a.faces = []ask.Face{mcp.Face{}}
 	box, err := a.open(ctx)
 	if err != nil {
@@ -99,6 +107,33 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	return s.Serve(ctx, l)
+}
+
+// warnings logs on standard error what a person should know.
+func (a *app) warnings() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// traces sends spans of calls where the environment names a collector; nil where it names none.
+func (a *app) traces(log *slog.Logger) (*telemetry.Traces, error) {
+	cfg, on, err := telemetry.FromEnv(os.LookupEnv)
+	if err != nil || !on {
+		return nil, err
+	}
+	cfg.Version, cfg.Log = version, log
+	t, err := telemetry.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	a.hooks = append(a.hooks, t)
+	return t, nil
+}
+
+// endTraces sends what waits.
+func endTraces(ctx context.Context, t *telemetry.Traces) {
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = t.Close(soon) // what is lost was logged
 }
 
 // serveMCP adds the MCP server, and the tools of other servers to the box.

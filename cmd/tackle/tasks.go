@@ -29,7 +29,10 @@ func (a *app) tasksCommand() *cobra.Command {
 			return a.withTasks(cmd.Context(), func(ctx context.Context, m *task.Manager) error { return a.listTasks(ctx, m, asJSON) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	list := &cobra.Command{Use: "list", Short: "List the background tasks", Args: usageArgs(cobra.NoArgs), RunE: cmd.RunE}
+	for _, c := range []*cobra.Command{cmd, list} {
+		c.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	}
 	var follow bool
 	output := &cobra.Command{
 		Use:   "output ID",
@@ -82,7 +85,7 @@ func (a *app) tasksCommand() *cobra.Command {
 		},
 	}
 	input.Flags().BoolVar(&done, "close", false, "end the input of the task, after the text")
-	cmd.AddCommand(output, input, a.attachCommand(), stop, remove)
+	cmd.AddCommand(list, output, input, a.attachCommand(), stop, remove)
 	return cmd
 }
 

@@ -68,6 +68,17 @@ var endings = []scenario{
 			t.Errorf("exit is %+v", e)
 		}
 	}},
+	{name: "a command that stops itself when it is told to end", proves: "H1", run: func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: "trap 'kill -STOP $$; echo woken; exit 7' TERM; echo ready; while :; do sleep 0.05; done", Limits: limit(-1)})
+		b.says(p, "ready")
+		b.stop(p, patience)
+		if out := b.text(p.Output()); !strings.HasSuffix(out, "woken\n") { // bash may tell of the end of its child before
+			t.Errorf("output is %q", out)
+		}
+		if e := b.wait(p); e.Code != 7 || e.End != host.EndStopped {
+			t.Errorf("exit is %+v", e)
+		}
+	}},
 	{name: "stop", proves: "H1 H2", run: func(t *testing.T, b *bed) {
 		p := b.start(host.Command{Script: "(trap '' TERM; sleep 300) & echo ready; sleep 300"})
 		b.says(p, "ready")

@@ -23,7 +23,7 @@ import (
 type New func(t *testing.T) host.Runner
 
 // patience bounds every wait of the suite, so that a hang is a failure with a name.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // scenario is one promise of the suite.
 type scenario struct {

@@ -103,6 +103,16 @@ var trees = []scenario{
 		b.ends(e, "exit status 0; "+survivor(e, ""))
 		b.close(p)
 	}},
+	{name: "survivors are named", proves: "H1", run: func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: "sleep 300 & a=$!; setsid sleep 300 & echo $a $!; exit 3", Limits: limit(-1)})
+		e := b.wait(p)
+		var pids [2]int
+		if _, err := fmt.Sscan(b.text(p.Output()), &pids[0], &pids[1]); err != nil || len(e.Survivors) != 2 {
+			t.Fatalf("exit is %+v, %v", e, err)
+		}
+		b.ends(e, fmt.Sprintf("exit status 3; processes %d (%s), %d (%s) live on with the output open", pids[0], e.Survivors[0].Name, pids[1], e.Survivors[1].Name))
+		b.close(p)
+	}},
 	{name: "a child that ends soon after is waited for", proves: "H1", run: func(t *testing.T, b *bed) {
 		out, e := b.run(host.Command{Script: "(sleep 0.05; echo late) & echo soon", Limits: host.Limits{Drain: patience}})
 		b.is("output", out, "soon\nlate\n")
@@ -149,6 +159,22 @@ var trees = []scenario{
 		b.ends(e, "ended after 300ms (time limit)")
 		if !e.Gone {
 			t.Errorf("exit is %+v after %s", e, time.Since(t0))
+		}
+	}},
+	{name: "a fork bomb that is counted", proves: "RES-001", run: func(t *testing.T, b *bed) {
+		// Each process makes two more, five generations long, should nobody stop it.
+		script := "f() { if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; sleep 300; }; trap '' TERM; f 5 & sleep 300"
+		_, e := b.run(host.Command{Script: script, Limits: host.Limits{Time: patience, Tree: 15}})
+		b.ends(e, "ended at more than 15 processes at one time (limit)")
+		if !e.Gone {
+			t.Errorf("exit is %+v", e)
+		}
+	}},
+	{name: "a fork bomb whose leader is gone", proves: "RES-001", run: func(t *testing.T, b *bed) {
+		p := b.start(host.Command{Script: "f() { if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; sleep 300; }; trap '' TERM; f 5 & exit 0", Limits: host.Limits{Time: patience, Tree: 15}})
+		b.gone(p)
+		if e := b.wait(p); e.End != host.EndTree && (e.End != host.EndExited || e.Code != 0) { // as it was found before or after the report of the leader
+			t.Errorf("exit is %+v", e)
 		}
 	}},
 	{name: "a fork bomb of sessions", proves: "RES-001", needs: complete, run: func(t *testing.T, b *bed) {

@@ -58,6 +58,7 @@ var floors = []struct {
 	{"mcp", 6, ""},
 	{".", 7, "the front door"},
 	{"server", 8, "a face over HTTP"},
+	{"internal/telemetry", 8, "a face for collectors"},
 	{"internal/terminal", 8, "a person's face, like cli"},
 	{"internal/cli", 8, "what the command prints; cmd only wires"},
 	{"cmd", 9, ""},

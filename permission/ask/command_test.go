@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/tool"
@@ -107,6 +108,38 @@ func TestP8_FolderOfACommand(t *testing.T) {
 			}
 			if d, _ := g.Decide(t.Context(), permission.Request{Intent: in(line, root+"/other"), Session: "s"}); d.Verdict != want {
 				t.Errorf("%s for %s, elsewhere: %s by %s, want %s", line, scope, d.Verdict, d.By, want)
+			}
+		}
+	}
+}
+
+// P8: a yes that holds longer for a line that runs a script holds while the script is what it was: an agent that may write it
+// would otherwise have a yes to anything.
+func TestP8_ScriptOfACommand(t *testing.T) {
+	in := func(line, content string) *tool.Intent {
+		i := shell(line)
+		i.Dir = root
+		if content != "" {
+			i.Scripts = []tool.Script{{Path: root + "/x.sh", Digest: change.Sum([]byte(content))}}
+		}
+		i.Seal()
+		return i
+	}
+	for _, scope := range []ask.Scope{ask.Session, ask.Project} {
+		q, g := commands(t, permission.ExecHost)
+		for line, content := range map[string]string{"./x.sh": "one", "make": ""} {
+			asked(t, q, question(t, g, in(line, content)), func(r *ask.Request) ask.Answer {
+				a := yes(r)
+				a.Scope = scope
+				return a
+			})
+		}
+		for _, tt := range []struct {
+			line, content string
+			want          tool.Verdict
+		}{{"./x.sh", "one", tool.Allow}, {"./x.sh", "two", tool.Ask}, {"./x.sh", "", tool.Ask}, {"make", "", tool.Allow}, {"make", "one", tool.Ask}} {
+			if d, _ := g.Decide(t.Context(), permission.Request{Intent: in(tt.line, tt.content), Session: "s"}); d.Verdict != tt.want {
+				t.Errorf("%s for %s, with a script of %q: %s by %s, want %s", tt.line, scope, tt.content, d.Verdict, d.By, tt.want)
 			}
 		}
 	}

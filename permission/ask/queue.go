@@ -143,7 +143,7 @@ func (q *Queue) request(qu *Question) *Request {
 	now := q.opt.Now()
 	r := &Request{ID: "ask_" + strings.ToLower(rand.Text()[:20]), Tool: qu.Intent.Tool, Permission: qu.Intent.Permission,
 		Session: qu.Session, Turn: qu.Turn, Mode: qu.Mode, Call: qu.Call,
-		Fingerprint: qu.Intent.Fingerprint, Intent: qu.Intent, By: qu.Policy.By, Hunks: qu.Hunks, Dir: qu.Intent.Dir, Asked: now}
+		Fingerprint: qu.Intent.Fingerprint, Intent: qu.Intent, By: qu.Policy.By, Hunks: qu.Hunks, Dir: qu.Intent.Dir, Scripts: qu.Intent.ScriptsDigest(), Asked: now}
 	if q.opt.Timeout > 0 {
 		r.Expires = now.Add(q.opt.Timeout)
 	}

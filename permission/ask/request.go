@@ -42,6 +42,8 @@ type Request struct {
 	Asks []string `json:"asks,omitempty"`
 	// Dir is the folder that a command would run in: a yes that holds longer holds for the same line there.
 	Dir string `json:"dir,omitempty"`
+	// Scripts names the scripts that it would run, as they are: a yes that holds longer holds while they stay as they are.
+	Scripts string `json:"scripts,omitempty"`
 	// PersonOnly says that a guard asks, so that only a named person can say yes.
 	PersonOnly bool `json:"personOnly,omitempty"`
 

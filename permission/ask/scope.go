@@ -215,7 +215,7 @@ func (r *Request) grants(a *Answer) []permission.Grant {
 		for _, p := range r.offer(a.Scope).Patterns {
 			g := base
 			if g.Pattern = p; local(p) {
-				g.Dir = r.Dir
+				g.Dir, g.Scripts = r.Dir, r.Scripts
 			}
 			out = append(out, g)
 		}
@@ -223,7 +223,7 @@ func (r *Request) grants(a *Answer) []permission.Grant {
 	}
 	for _, t := range r.Asks {
 		g := base
-		g.Target, g.Dir = t, r.Dir
+		g.Target, g.Dir, g.Scripts = t, r.Dir, r.Scripts
 		out = append(out, g)
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -304,6 +305,19 @@ func warnings(in *tool.Intent, diff string) []string {
 		}
 		if t.Path != nil && t.Path.Link {
 			out = append(out, fmt.Sprintf("A link leads from %s to %s.", show.Line(t.Path.Given), show.Line(t.Path.Real)))
+		}
+	}
+	if in.Changes != nil {
+		for i := range in.Changes.Ops {
+			op := &in.Changes.Ops[i]
+			name := show.Line(path.Base(filepath.ToSlash(op.Path)))
+			switch {
+			case op.Kind != change.Write:
+			case op.After.Type == change.Symlink:
+				out = append(out, fmt.Sprintf("%s becomes a symbolic link to %s.", name, show.Line(op.After.Target)))
+			case op.After.Mode&0o111 != 0 && op.Before.Mode&0o111 == 0:
+				out = append(out, fmt.Sprintf("%s becomes a program that can be run.", name))
+			}
 		}
 	}
 	switch later := in.Changes.Empty() && in.Has(tool.Write); {

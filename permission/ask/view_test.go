@@ -240,3 +240,40 @@ func TestP8_UnknownWrites(t *testing.T) {
 		t.Errorf("another: %q", v.Warnings)
 	}
 }
+
+// P8: what a diff says in passing is said in words: links, and files that can be run.
+func TestP8_LinksAndPrograms(t *testing.T) {
+	in := intent("edit", tool.Write, "src/a.sh", "src/l")
+	in.Changes = &change.Set{Ops: []change.Op{
+		change.Create(root+"/src/a.sh", []byte("x\n"), 0o755), change.Create(root+"/src/b.txt", []byte("x\n"), 0o644),
+		{Kind: change.Write, Path: root + "/src/l", After: change.State{Type: change.Symlink, Target: "/etc/pass\u202ewd"}},
+	}}
+	in.Seal()
+	q, g := queue(t, ask.Options{})
+	asked(t, q, question(t, g, in), func(r *ask.Request) ask.Answer {
+		want := []string{"a.sh becomes a program that can be run.", `l becomes a symbolic link to /etc/pass\u{202E}wd.`}
+		if diff := cmp.Diff(want, r.View.Warnings); diff != "" {
+			t.Error(diff)
+		}
+		return no(r, "")
+	})
+}
+
+// P8: a tool that reads what it changes is asked about once for each path, so that the answer can hold for longer.
+func TestP8_ReadsWhatItChanges(t *testing.T) {
+	g, err := permission.New(permission.Options{Facts: permission.Facts{Roots: []string{root}},
+		Layers: []permission.Layer{{Name: permission.User, Rules: []permission.Rule{{Permission: "edit", Pattern: "*", Action: tool.Ask}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ask.New(ask.Options{Gate: func() *permission.Gate { return g }})
+	in := intent("edit", tool.Write, "src/a.go")
+	in.Effects = []tool.Effect{tool.Read, tool.Write}
+	in.Seal()
+	asked(t, q, question(t, g, in), func(r *ask.Request) ask.Answer {
+		if _, ok := r.Offered(ask.Session); !ok || len(r.View.Targets) != 1 {
+			t.Errorf("offered %+v about %+v", r.Offers, r.View.Targets)
+		}
+		return no(r, "")
+	})
+}

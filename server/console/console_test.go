@@ -585,7 +585,7 @@ func TestParseDiff(t *testing.T) {
 	for _, l := range files[0].Lines {
 		kinds = append(kinds, l.Kind)
 	}
-	if got := strings.Join(kinds, " "); got != "meta meta meta hunk same del add same meta" {
+	if got := strings.Join(kinds, " "); got != "head head head hunk same del add same meta" {
 		t.Errorf("kinds %s", got)
 	}
 	var long strings.Builder

@@ -24,7 +24,7 @@ type diffFile struct {
 
 // diffLine is one line.
 type diffLine struct {
-	Kind  string // add, del, hunk, meta or same
+	Kind  string // add, del, hunk, meta, head (it only says the name) or same
 	Old   int    // number of the line; 0 for none
 	New   int
 	Sign  string
@@ -77,6 +77,7 @@ func parseDiff(escaped string, limit int) []diffFile {
 		f.Lines = append(f.Lines, d.of(l, limit > 0))
 	}
 	for i := range out {
+		out[i].heads()
 		compare(out[i].Lines)
 		out[i].shorten(limit / len(out))
 	}
@@ -139,6 +140,20 @@ func (f *diffFile) name(l string) {
 			name = name[2:]
 		}
 		f.Name = name
+	}
+}
+
+// heads marks the lines that say nothing but the name, which stands above the diff.
+func (f *diffFile) heads() {
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		if l.Kind != "meta" {
+			continue
+		}
+		switch l.Parts[0].Text {
+		case "diff --git a/" + f.Name + " b/" + f.Name, "--- a/" + f.Name, "+++ b/" + f.Name, "--- " + f.Name, "+++ " + f.Name:
+			l.Kind = "head"
+		}
 	}
 }
 

@@ -26,8 +26,8 @@ func (c *Console) funcs() template.FuncMap {
 		"text":  func(s any) template.HTML { return marked(show.Text(fmt.Sprint(s))) },
 		"cut":   cutLine,
 		"shown": func(s string) template.HTML { return marked(s) }, // escaped by show already
-		"cutshown": func(s string) template.HTML {
-			out, _ := show.Cut(s, 400)
+		"cutshown": func(width int, s string) template.HTML {
+			out, _ := show.Cut(s, width)
 			return marked(out)
 		},
 		"jsonOf": func(v any) template.HTML {
@@ -68,6 +68,7 @@ func (c *Console) funcs() template.FuncMap {
 		"hunk":      func(s string) []diffLine { return parseHunk(s) },
 		"dict":      dict,
 		"first":     firstOf,
+		"inside":    inside,
 		"odd":       func(s string) string { return show.Inspect(s).String() },
 		"hasText":   func(s string) bool { return strings.TrimSpace(s) != "" },
 		"add":       func(a, b int) int { return a + b },
@@ -286,4 +287,12 @@ func preferred(offers []ask.Offer) ask.Scope {
 		}
 	}
 	return ""
+}
+
+// inside shortens a path below a folder to what comes behind the folder.
+func inside(dir, path string) string {
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(dir, "/")+"/"); ok && rest != "" {
+		return rest
+	}
+	return path
 }

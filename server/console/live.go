@@ -36,9 +36,11 @@ func (c *Console) home(r *http.Request, p *page) error {
 		return err
 	}
 	for _, call := range recent.Calls {
-		if call.State == core.Running || call.State == core.Asking {
+		switch call.State {
+		case core.Asking: // it stands above
+		case core.Running:
 			d.Running = append(d.Running, call)
-		} else {
+		default:
 			d.Recent.Calls = append(d.Recent.Calls, call)
 		}
 	}

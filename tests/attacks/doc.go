@@ -1,4 +1,4 @@
 // Package attacks holds no code, only tests: the attacks on policy, people, files and shells, tried on the whole.
-// policy.json and files.json say for every attack of their groups which tests it is, or why it is none yet; a check misses
+// policy.json, files.json and resource.json say for every attack of their groups which tests it is, or why it is none yet; a check misses
 // what is gone. shell.json holds the lines of the attacks through a shell, and lines.txt everyday commands beside traps.
 package attacks

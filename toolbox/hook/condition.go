@@ -76,7 +76,7 @@ func mayRun(line, program string) bool {
 	}
 	for i := range facts.Calls {
 		c := &facts.Calls[i]
-		if c.Problem != "" || c.Guess || c.Exact || len(c.Args) > 0 && !c.Args[0].Literal() || c.Name() == path.Base(program) {
+		if c.Problem != "" || c.Guess || c.Exact || c.Hidden || len(c.Args) > 0 && !c.Args[0].Literal() || c.Name() == path.Base(program) {
 			return true
 		}
 	}

@@ -105,6 +105,8 @@ func TestHOOK004_Condition(t *testing.T) {
 		{"Bash(git *)", "Bash", `{"command": "/usr/bin/git push"}`, true},
 		{"Bash(git *)", "Bash", `{"command": "$X push"}`, true},
 		{"Bash(git *)", "Bash", `{"command": "echo 'open"}`, true},
+		{"Bash(git *)", "Bash", `{"command": "eval \"$LINE\""}`, true},
+		{"Edit(ws/src/**)", "Edit", `{"file_path": "../src/a.go"}`, true},
 		{"Bash(git *)", "Bash", `{"command": "ls -l"}`, false},
 		{"Bash(git:*)", "Bash", `{"command": "ls -l"}`, false},
 		{"Bash(*)", "Bash", `{"command": "ls"}`, true},
@@ -129,6 +131,20 @@ func TestHOOK004_Condition(t *testing.T) {
 		if got := c.holds(tt.name, json.RawMessage(tt.input)); got != tt.want {
 			t.Errorf("%q for %s %s: %t", tt.rule, tt.name, tt.input, got)
 		}
+	}
+}
+
+// What shows only a part of a call cannot be given back as a whole call.
+func TestPartIsNotGivenBack(t *testing.T) {
+	in := json.RawMessage(`{"file_path": "a", "old_string": "x", "new_string": "y"}`)
+	if got, ok := rewritten("apply_patch", Shown{Name: "Edit", Input: in, Part: true}, in); ok {
+		t.Errorf("a part became %s", got)
+	}
+	if got, ok := rewritten("edit", Shown{Name: "Edit", Input: in}, in); !ok || string(got) != `{"new_string":"y","old_string":"x","path":"a"}` {
+		t.Errorf("%s %t", got, ok)
+	}
+	if _, ok := rewritten("edit", Shown{Name: "Edit", Input: in}, json.RawMessage(`[]`)); ok {
+		t.Error("a list is given back")
 	}
 }
 

@@ -268,6 +268,19 @@ func TestP10_Several(t *testing.T) {
 	if res := call(t, box, `{"text": "a"}`); res.Denied == nil || res.Denied.Decision.By != "hook ask" {
 		t.Errorf("allow outweighs ask: %s", res.Text())
 	}
+	// Where policy asks, too, the allow of one hook does not answer what another one asks.
+	p.run["allow"] = prints(`{"hookSpecificOutput": {"permissionDecision": "allow"}}`)
+	asks := policy{tool.Ask, "posture guarded", []string{"posture guarded"}}
+	for _, order := range [][]string{{"allow", "ask"}, {"ask", "allow"}} {
+		box, _ = world(t, entry(order...), p, asks)
+		if res := call(t, box, `{"text": "a"}`); res.Denied == nil {
+			t.Errorf("%v: allow answers what a hook asks: %s", order, res.Text())
+		}
+	}
+	box, _ = world(t, entry("allow"), p, asks)
+	if res := call(t, box, `{"text": "a"}`); !res.OK() {
+		t.Errorf("allow alone: %s", res.Text())
+	}
 }
 
 // A hook of a type that cannot be run here asks a person, for the calls that it is meant for.
@@ -349,6 +362,42 @@ func TestP10_PermissionRequest(t *testing.T) {
 				t.Errorf("a hook answers a guard: %+v %v", d, err)
 			}
 		})
+	}
+}
+
+// P10: a call that touches several files is allowed by a hook only where it allows each of them; a hook that is meant for some
+// of them answers nothing.
+func TestP10_PermissionRequestOfSeveral(t *testing.T) {
+	const allow = `{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}`
+	args, _ := json.Marshal(map[string]string{"patch": "*** Begin Patch\n*** Add File: safe.txt\n+x\n*** Update File: other.txt\n@@\n-a\n+b\n*** End Patch\n"})
+	in := &tool.Intent{Tool: "apply_patch", Permission: "edit", Effects: []tool.Effect{tool.Write}, Args: args}
+	in.Seal()
+	for _, tt := range []struct {
+		name, matcher string
+		run           func(context.Context, input) (Output, error)
+		want          tool.Verdict
+	}{
+		{"each", "*", prints(allow), tool.Allow},
+		{"one of them", "*", func(_ context.Context, in input) (Output, error) {
+			if strings.Contains(string(in.Input), "safe.txt") {
+				return Output{Stdout: []byte(allow)}, nil
+			}
+			return Output{}, nil
+		}, tool.Deny},
+		{"one denied", "*", func(_ context.Context, in input) (Output, error) {
+			if strings.Contains(string(in.Input), "other.txt") {
+				return Output{Code: 2}, nil
+			}
+			return Output{Stdout: []byte(allow)}, nil
+		}, tool.Deny},
+		{"meant for one", "MultiEdit", prints(allow), tool.Deny},
+	} {
+		_, h := world(t, `{"hooks": {"PermissionRequest": [{"matcher": "`+tt.matcher+`", "hooks": [{"type": "command", "command": "answer"}]}]}}`,
+			&programs{run: map[string]func(context.Context, input) (Output, error){"answer": tt.run}}, allowing)
+		qu := ask.Question{Request: permission.Request{Intent: in}, Policy: tool.Decision{Verdict: tool.Ask, By: "rule x"}, Faces: []ask.Face{h.Face()}}
+		if d, err := ask.New(ask.Options{}).Ask(t.Context(), qu); err != nil || d.Verdict != tt.want {
+			t.Errorf("%s: %+v %v", tt.name, d, err)
+		}
 	}
 }
 

@@ -109,7 +109,7 @@ func (d *blameData) parse(text string) {
 			continue
 		}
 		key, value, _ := strings.Cut(l, " ")
-		if hex(key) {
+		if digits(key) {
 			f := strings.Fields(value)
 			if id = key; strings.Trim(id, "0") == "" {
 				id = ""
@@ -137,7 +137,7 @@ func (d *blameData) parse(text string) {
 	delete(d.Commits, "")
 }
 
-func hex(s string) bool {
+func digits(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 

@@ -11,9 +11,8 @@
 // # What is done instead
 //
 // git is given another configuration. A repository's configuration lies in its common directory, beside objects and refs;
-// the variable GIT_COMMON_DIR names another one. For each run a private directory is made that holds links to the objects,
-// refs and logs of the repository, and a configuration of ours: the few settings that change what is read, each checked
-// ([settings]). There are no drivers, hooks or aliases in it, no includes and no remotes that could be fetched from; the
+// the variable GIT_COMMON_DIR names another one. A private directory in the host's state holds links to the objects, refs and
+// logs of the repository, and a configuration of ours: the few settings that change what is read, each checked ([settings]). There are no drivers, hooks or aliases in it, no includes and no remotes that could be fetched from; the
 // configuration of user and system is left out as well. It is a list of what is let in, so what a newer git can be told to
 // run is not on it, and nothing is gained by changing the configuration while git runs. Attributes of the work tree are
 // honoured, but a driver that they name is not defined.

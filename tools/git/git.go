@@ -27,12 +27,15 @@ type input struct {
 
 // Tool returns the tool.
 func (t Git) Tool() tool.Tool {
+	user := &person{}
 	return tool.Define(tool.Spec{
 		Name: "git", Category: "git", Title: "Look at git",
 		Description: tool.Describe(text, map[string]int{"Lines": Lines, "Commits": Commits}),
 		Annotations: tool.Annotations{ReadOnly: true, Idempotent: true},
 		Example:     `{"op": "diff", "path": "src"}`,
-	}, t.plan)
+	}, func(ctx context.Context, call *tool.Call, in input) (tool.Action, error) {
+		return t.plan(ctx, call, &in, user)
+	})
 }
 
 // A view is what one op makes of the repository.
@@ -43,7 +46,7 @@ var views = map[string]view{"status": status, "diff": diff, "log": log, "show": 
 // takes lists the arguments that only some ops have.
 var takes = map[string]string{"rev": "diff log show blame", "staged": "diff", "stat": "diff show", "context": "diff show"}
 
-func (t Git) plan(ctx context.Context, call *tool.Call, in input) (tool.Action, error) {
+func (t Git) plan(ctx context.Context, call *tool.Call, in *input, user *person) (tool.Action, error) {
 	v := views[in.Op]
 	if v == nil {
 		return tool.Action{}, tool.Errorf(tool.InvalidParameter, "op %q is none of this tool, which only looks.", in.Op).
@@ -55,7 +58,7 @@ func (t Git) plan(ctx context.Context, call *tool.Call, in input) (tool.Action, 
 				For(name, "nothing: it belongs to "+strings.ReplaceAll(takes[name], " ", ", "))
 		}
 	}
-	if err := checkRev(&in); err != nil {
+	if err := checkRev(in); err != nil {
 		return tool.Action{}, err
 	}
 	if in.Op == "blame" && in.Path == "" {
@@ -66,14 +69,14 @@ func (t Git) plan(ctx context.Context, call *tool.Call, in input) (tool.Action, 
 		return tool.Action{}, err
 	}
 	r.runner = t.Runner
-	if err := r.closed(&in); err != nil {
+	if err := r.closed(in); err != nil {
 		return tool.Action{}, err
 	}
 	return tool.Action{Intent: r.intent(), Run: func(ctx context.Context, _ tool.Runner) (tool.Result, error) {
-		if err := r.configure(ctx); err != nil {
+		if err := r.configure(ctx, user); err != nil {
 			return tool.Result{}, err
 		}
-		return v(ctx, r, &in)
+		return v(ctx, r, in)
 	}}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -308,7 +309,7 @@ func TestP6_HiddenByPolicy(t *testing.T) {
 		if res := w.call(a); res.Denied == nil {
 			t.Errorf("git %v: a secret is shown unasked: %s", a, res.Text())
 		}
-		w.asks = &person{}
+		w.asks = &approver{}
 		w.holds(w.ok(a), "hush", "!left out")
 		if w.asks.asked != 1 {
 			t.Errorf("git %v: %d asks", a, w.asks.asked)
@@ -325,6 +326,15 @@ func TestP6_OutsideParts(t *testing.T) {
 		"common":  func(w *world, other string) { w.plain("init", "-q", "."); w.put(".git/commondir", other+"/.git\n") },
 		"objects": func(w *world, other string) { w.plain("init", "-q", "."); relink(w, "objects", other) },
 		"refs":    func(w *world, other string) { w.plain("init", "-q", "."); relink(w, "refs", other) },
+		"packed refs": func(w *world, other string) {
+			w.plain("init", "-q", ".")
+			must(w.t, os.Symlink(filepath.Join(other, "f"), filepath.Join(w.dir, ".git", "packed-refs")))
+		},
+		"a file of the workspace": func(w *world, _ string) {
+			w.plain("init", "-q", ".")
+			w.put(".env", "hush\n")
+			must(w.t, os.Symlink("../.env", filepath.Join(w.dir, ".git", "shallow")))
+		},
 		"alternates": func(w *world, other string) {
 			w.plain("init", "-q", ".")
 			w.put(".git/objects/info/alternates", other+"/.git/objects\n")
@@ -418,4 +428,75 @@ func TestSettingsAreWritten(t *testing.T) {
 			t.Errorf("%q is read back as %q", e, got)
 		}
 	}
+}
+
+// FS-022, FS-023, FS-024: there is no op that makes a repository or stores files in one, and another repository than those of
+// the workspace is looked at only when a person says so.
+func TestFS024_OtherRepository(t *testing.T) {
+	w := newWorld(t, option{})
+	w.repository()
+	other := w.mkdir("other")
+	w.in(other, "init", "-q", "-b", "main", ".")
+	must(t, os.WriteFile(filepath.Join(other, "f"), []byte("hush\n"), 0o644))
+	w.in(other, "add", ".")
+	w.in(other, "commit", "-q", "-m", "hush")
+	for _, path := range []string{other, filepath.Join(other, "f"), "../other", "../other/gone"} {
+		for _, a := range []args{{"op": "log"}, {"op": "status"}, {"op": "diff"}, {"op": "show"}, {"op": "blame"}} {
+			a["path"] = path
+			if res := w.call(a); res.Denied == nil || strings.Contains(res.Text(), "hush") {
+				t.Errorf("git %v: %s", a, res.Text())
+			}
+		}
+	}
+	before := w.digest(w.top)
+	for _, op := range []string{"init", "add", "commit", "checkout", "config", "clone", "fetch", "gc", "-c", "status;"} {
+		w.fails(args{"op": op, "path": "../../secret"}, tool.InvalidParameter)
+	}
+	if after := w.digest(w.top); after != before {
+		t.Error("something was changed")
+	}
+	w.asks = &approver{}
+	w.holds(w.ok(args{"op": "log", "path": other}), "hush")
+}
+
+// The private directory is made once, also by calls that begin together, follows the repository's settings, and is made anew
+// for each call where the state has no place for it.
+func TestPrivateDirectory(t *testing.T) {
+	w := newWorld(t, option{})
+	w.repository()
+	place := filepath.Join(w.host.Info().StateDir, "git")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { w.holds(w.ok(args{"op": "log"}), "second", "first") })
+	}
+	wg.Wait()
+	look := func() string {
+		t.Helper()
+		list, err := os.ReadDir(place)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("the state holds %v %v", list, err)
+		}
+		inner, err := os.ReadDir(filepath.Join(place, list[0].Name()))
+		if err != nil || len(inner) != 9 {
+			t.Errorf("the private directory holds %v %v", inner, err)
+		}
+		if info, err := list[0].Info(); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("its mode is %v %v", info.Mode(), err)
+		}
+		b, err := os.ReadFile(filepath.Join(place, list[0].Name(), "config"))
+		must(t, err)
+		return string(b)
+	}
+	w.holds(look(), "repositoryformatversion", "!autocrlf")
+	w.plain("config", "core.autocrlf", "input")
+	w.plain("config", "core.fsmonitor", "false")
+	w.ok(args{"op": "status"})
+	w.holds(look(), "autocrlf = \"input\"", "!fsmonitor")
+	w.put(".git/config", "[core\n")
+	w.holds(w.fails(args{"op": "status"}, tool.OperationFailed), ".git/config is no usable repository: line 2: not a section.")
+
+	must(t, os.RemoveAll(place))
+	must(t, os.WriteFile(place, nil, 0o600))
+	w.put(".git/config", "[core]\n\trepositoryformatversion = 0\n")
+	w.holds(w.ok(args{"op": "log"}), "second", "first")
 }

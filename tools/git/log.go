@@ -117,7 +117,7 @@ func show(ctx context.Context, r *repo, in *input) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	list := parseCommits(out.text)
-	if !out.exit.Success() || len(list) != 1 || !hex(list[0].ID) {
+	if !out.exit.Success() || len(list) != 1 || !digits(list[0].ID) {
 		return tool.Result{}, r.unknown(name)
 	}
 	id := list[0].ID

@@ -107,7 +107,7 @@ func (r *repo) open(ctx context.Context, d string) (ok bool, err error) {
 	case err != nil:
 		return false, nil
 	case info.Type == change.File:
-		text, err := r.small(ctx, p.Real)
+		text, err := r.small(ctx, p.Real, maxFile)
 		target, named := strings.CutPrefix(text, "gitdir: ")
 		if err != nil || !named {
 			return false, r.broken(p.Real, "it is a file that names no repository")
@@ -126,7 +126,7 @@ func (r *repo) open(ctx context.Context, d string) (ok bool, err error) {
 		return false, r.broken(filepath.Join(d, ".git"), "there is no repository where it points to")
 	}
 	r.add(p)
-	if text, err := r.small(ctx, filepath.Join(r.dir, "commondir")); err == nil {
+	if text, err := r.small(ctx, filepath.Join(r.dir, "commondir"), maxFile); err == nil {
 		c, err := h.Resolve(ctx, r.dir, strings.TrimRight(text, "\r\n"))
 		if err != nil {
 			return false, r.broken(r.dir, "its commondir cannot be read")
@@ -149,6 +149,15 @@ func (r *repo) stores(ctx context.Context) error {
 			r.alternates(ctx, p.Real, 0)
 		}
 	}
+	// git quotes a line that it does not understand: a link among its own files would have it tell what is in another one.
+	for dir, names := range map[string][]string{r.dir: {"HEAD", "index", "commondir"}, r.common: {"packed-refs", "shallow", "logs", "worktrees", "reftable",
+		"info", "info/grafts", "info/attributes", "info/exclude", "objects/info", "objects/info/alternates"}} {
+		for _, name := range names {
+			if p, err := r.call.Host.Resolve(ctx, dir, name); err == nil {
+				r.add(p)
+			}
+		}
+	}
 	return nil
 }
 
@@ -156,7 +165,7 @@ func (r *repo) stores(ctx context.Context) error {
 const maxAlternates = 5
 
 func (r *repo) alternates(ctx context.Context, objects string, depth int) {
-	text, err := r.small(ctx, filepath.Join(objects, "info", "alternates"))
+	text, err := r.small(ctx, filepath.Join(objects, "info", "alternates"), maxFile)
 	if err != nil || depth == maxAlternates {
 		return
 	}
@@ -192,9 +201,9 @@ func (r *repo) is(ctx context.Context, real string, types ...change.Type) bool {
 	return false
 }
 
-// small reads a small file.
-func (r *repo) small(ctx context.Context, real string) (string, error) {
-	if info, err := r.call.Host.Stat(ctx, real); err != nil || info.Type != change.File {
+// small reads a small file; what is no file is not there.
+func (r *repo) small(ctx context.Context, real string, most int64) (string, error) {
+	if info, err := r.call.Host.Stat(ctx, real); err != nil || info.Type != change.File || info.Special != "" {
 		return "", errors.Join(err, fs.ErrNotExist)
 	}
 	f, err := r.call.Host.Open(ctx, real)
@@ -202,7 +211,7 @@ func (r *repo) small(ctx context.Context, real string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	b, err := io.ReadAll(io.LimitReader(f, most))
 	return string(b), err
 }
 

@@ -76,7 +76,7 @@ func (r *repo) commit(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if id := strings.TrimSpace(out.text); out.exit.Success() && hex(id) {
+	if id := strings.TrimSpace(out.text); out.exit.Success() && digits(id) {
 		return id, nil
 	}
 	return "", r.unknown(name)

@@ -2,36 +2,49 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
-	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/tool"
 )
 
-// looking prints two configurations, each behind a line of its own kind: that of user and system, with no repository around,
-// and those of the repository without what they include. git config starts no program.
-const looking = `GIT_DIR=/nonexistent/git git config --includes -z --list
-printf '\0\n'
-for file; do git config --no-includes -z --list --file "$file"; printf '\0\n'; done
-true`
-
-// running makes the private directory that takes the place of the repository's common directory, and runs git with it.
-const running = `set -eu
-umask 077
-dir=$(mktemp -d "${TMPDIR:-/tmp}/tackle-git.XXXXXXXXXX")
+// running runs git with a private directory in the place of the repository's common directory. The directory stays in the
+// host's state for the next run; where that cannot be, it is made anew and removed. It appears at once and whole, and so does
+// another configuration in it, so that runs do not meet each other's halves.
+const running = `umask 077
+c=$TACKLE_GIT_COMMON config=$TACKLE_GIT_CONFIG dir=$TACKLE_GIT_PRIVATE
+fill() {
+	ln -s -- "$c/objects" "$c/refs" "$c/packed-refs" "$c/reftable" "$c/shallow" "$c/logs" "$c/worktrees" "$c/info" "$1/" &&
+	printf '%s' "$config" > "$1/config"
+}
+if [ -n "$dir" ] && [ ! -f "$dir/config" ]; then
+	{ mkdir -p -- "${dir%/*}" && new=$(mktemp -d "$dir.XXXXXXXXXX") && fill "$new" && mv -- "$new" "$dir"; } 2>/dev/null || dir=
+	[ -z "$dir" ] || rm -rf -- "$dir/${new##*/}"
+fi
+if [ -n "$dir" ]; then
+	IFS= read -r -d '' current < "$dir/config"
+	if [ "$current" != "$config" ]; then
+		{ new=$(mktemp "$dir/config.XXXXXXXXXX") && printf '%s' "$config" > "$new" && mv -f -- "$new" "$dir/config"; } 2>/dev/null || dir=
+	fi
+fi
+if [ -n "$dir" ]; then
+	export GIT_COMMON_DIR="$dir"
+	exec git "$@"
+fi
+dir=$(mktemp -d "${TMPDIR:-/tmp}/tackle-git.XXXXXXXXXX") || exit
 trap 'rm -rf -- "$dir"' EXIT
 trap 'exit 143' TERM INT HUP
-printf '%s' "$TACKLE_GIT_CONFIG" > "$dir/config"
-c=$TACKLE_GIT_COMMON
-ln -s -- "$c/objects" "$c/refs" "$c/packed-refs" "$c/reftable" "$c/shallow" "$c/logs" "$c/worktrees" "$c/info" "$dir/"
 export GIT_COMMON_DIR="$dir"
-unset TACKLE_GIT_CONFIG TACKLE_GIT_COMMON
-git "$@"`
+fill "$dir" && git "$@"`
 
 // environment is that of every run. Nothing of user or system is read, nothing is written, fetched or asked.
 func environment() map[string]string {
@@ -44,44 +57,79 @@ func environment() map[string]string {
 	}
 }
 
-// configure reads the configurations and chooses what git is given of them.
-func (r *repo) configure(ctx context.Context) error {
-	args := []string{"git"}
-	own := filepath.Join(r.common, "config")
-	for _, f := range []string{own, filepath.Join(r.dir, "config.worktree")} {
-		if r.is(ctx, f, change.File) {
-			args = append(args, f)
-		}
+// A person is the user whose configuration plain git would read. It is read once; git config starts no program.
+type person struct {
+	mu      sync.Mutex
+	entries []entry
+	known   bool
+}
+
+func (u *person) settings(ctx context.Context, r *repo) ([]entry, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.known {
+		return u.entries, nil
 	}
-	out, err := r.start(ctx, looking, map[string]string{"LC_ALL": "C.UTF-8"}, args)
+	out, err := r.start(ctx, []string{"git", "config", "--includes", "-z", "--list"}, map[string]string{"GIT_DIR": "/nonexistent/git", "LC_ALL": "C.UTF-8"})
+	if err != nil {
+		return nil, err
+	}
+	if !out.exit.Success() {
+		return nil, r.failure(out)
+	}
+	u.entries, u.known = entries(out.text), true
+	return u.entries, nil
+}
+
+// maxConfig bounds the configuration of a repository, bytes.
+const maxConfig = 4 << 20
+
+// configure reads the configurations and chooses what git is given of them.
+func (r *repo) configure(ctx context.Context, u *person) error {
+	user, err := u.settings(ctx, r)
 	if err != nil {
 		return err
 	}
-	lists := strings.Split(out.text, "\x00\n")
-	if len(lists) < 2 {
-		return r.failure(out)
+	own, err := r.parse(ctx, filepath.Join(r.common, "config"))
+	if err != nil {
+		return err
 	}
-	user := entries(lists[0])
-	var repository, worktree []entry
-	for i, name := range args[1:] {
-		if i+1 >= len(lists) {
-			break
+	if slices.Contains(own, entry{"extensions.worktreeconfig", "true"}) {
+		more, err := r.parse(ctx, filepath.Join(r.dir, "config.worktree"))
+		if err != nil {
+			return err
 		}
-		if name == own {
-			repository = entries(lists[i+1])
-		} else {
-			worktree = entries(lists[i+1])
-		}
+		own = append(own, more...)
 	}
-	for _, e := range repository {
-		if e.key == "extensions.worktreeconfig" && e.value == "true" {
-			repository = append(repository, worktree...)
-			break
-		}
-	}
-	r.config = choose(user, repository, r.call.Host.Info().Home)
-	r.filters, r.partial = filterNames(user, repository), partial(repository)
+	r.config = choose(user, own, r.call.Host.Info().Home)
+	r.filters, r.partial = filterNames(user, own), partial(own)
 	return nil
+}
+
+// parse reads a configuration file of the repository, if it is there and a file.
+func (r *repo) parse(ctx context.Context, real string) ([]entry, error) {
+	text, err := r.small(ctx, real, maxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, r.broken(real, err.Error())
+	}
+	list, err := parseConfig(text)
+	if err != nil {
+		return nil, r.broken(real, err.Error())
+	}
+	return list, nil
+}
+
+// private is the directory that takes the place of a common directory, "" where the host has no place for it.
+func (r *repo) private() string {
+	state := r.call.Host.Info().StateDir
+	if state == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(r.common))
+	return filepath.Join(state, "git", hex.EncodeToString(sum[:16]))
 }
 
 // output is what a run of git wrote.
@@ -96,8 +144,9 @@ type output struct {
 func (r *repo) git(ctx context.Context, args ...string) (output, error) {
 	env := environment()
 	env["GIT_DIR"], env["GIT_WORK_TREE"] = r.dir, r.top
-	env["TACKLE_GIT_COMMON"], env["TACKLE_GIT_CONFIG"] = r.common, r.config
-	return r.start(ctx, running, env, append([]string{"git", "--no-pager", "--literal-pathspecs"}, args...))
+	env["TACKLE_GIT_COMMON"], env["TACKLE_GIT_CONFIG"], env["TACKLE_GIT_PRIVATE"] = r.common, r.config, r.private()
+	argv := []string{"/bin/bash", "--norc", "--noprofile", "-c", running, "git", "--no-pager", "--literal-pathspecs"}
+	return r.start(ctx, append(argv, args...), env)
 }
 
 // must is git for a run that has to succeed.
@@ -109,9 +158,8 @@ func (r *repo) must(ctx context.Context, args ...string) (output, error) {
 	return out, err
 }
 
-// start runs a script of ours.
-func (r *repo) start(ctx context.Context, script string, env map[string]string, args []string) (output, error) {
-	argv := append([]string{"/bin/bash", "--norc", "--noprofile", "-c", script}, args...)
+// start runs a program.
+func (r *repo) start(ctx context.Context, argv []string, env map[string]string) (output, error) {
 	p, err := r.runner.Start(ctx, host.Command{Argv: argv, Dir: r.top, Env: env, Split: true,
 		Limits: host.Limits{Time: TimeLimit, Spool: 4 * maxOutput, Output: maxOutput}})
 	if err != nil {

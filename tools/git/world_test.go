@@ -38,12 +38,12 @@ type world struct {
 	host   host.Host
 	box    *toolbox.Box
 	runner *proc.Runner
-	env    []string // of plain git
-	asks   *person  // who answers; nil: nobody
+	env    []string  // of plain git
+	asks   *approver // who answers; nil: nobody
 }
 
-// person says yes.
-type person struct{ asked int }
+// approver says yes.
+type approver struct{ asked int }
 
 func (w *world) Answer(_ context.Context, a toolbox.Asked) (tool.Decision, error) {
 	if w.asks == nil {

@@ -52,12 +52,31 @@ func named(ctx context.Context, call *tool.Call, facts *command.Facts, dir strin
 			f.pattern(path, effect)
 		default:
 			p, ok := f.add(path, effect)
-			if ok && n.Tree && strings.HasSuffix(facts.Calls[n.Call].Name(), "grep") { // others show names only, or skip hidden files
-				f.tree(p)
+			if reads, hidden := contents(&facts.Calls[n.Call]); ok && n.Tree && reads {
+				f.tree(p, hidden)
 			}
 		}
 	}
 	return f.out
+}
+
+// contents reports whether a command that walks a tree tells what is in its files, and not only their names; and whether it
+// looks into hidden ones. What git ignores counts, although rg may skip it.
+func contents(c *command.Call) (reads, hidden bool) {
+	switch c.Name() {
+	case "ls", "stat", "du":
+		return false, false
+	case "grep", "egrep", "fgrep", "diff":
+		return true, true
+	case "rg":
+		for i := range c.Args[1:] {
+			a := c.Args[i+1].Text
+			short := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--")
+			hidden = hidden || a == "--hidden" || a == "--unrestricted" || short && strings.ContainsAny(a, ".u")
+		}
+		return true, hidden
+	}
+	return c.Found(), true // find -exec cat {} +
 }
 
 // add adds one file. What cannot be resolved cannot be opened either.
@@ -133,8 +152,11 @@ func (f *finder) list(dir string) []host.FileInfo {
 }
 
 // tree adds what lies below a folder and may not simply be read.
-func (f *finder) tree(p host.Path) {
+func (f *finder) tree(p host.Path, hidden bool) {
 	for _, info := range f.list(p.Real) {
+		if !hidden && strings.HasPrefix(info.Name, ".") {
+			continue
+		}
 		child := p
 		child.Given, child.Abs, child.Real = filepath.Join(p.Abs, info.Name), filepath.Join(p.Abs, info.Name), filepath.Join(p.Real, info.Name)
 		child.Rel = filepath.ToSlash(child.Real)
@@ -143,7 +165,7 @@ func (f *finder) tree(p host.Path) {
 		}
 		switch {
 		case info.Type == change.Dir:
-			f.tree(child)
+			f.tree(child, hidden)
 		case f.call.Reading(child) != tool.Allow:
 			f.note(child, tool.Read)
 		}

@@ -138,7 +138,7 @@ func TestO5_WhatIsKept(t *testing.T) {
 func TestH1_InvalidUTF8(t *testing.T) {
 	w := newWorld(t, option{})
 	res := w.call("shell", args{"command": `printf 'a\xff\xfe\xe6\xbcb\n'`})
-	w.is("invalid", res.Text(), "a����b\n[4 bytes are of the output no UTF-8 text and shown as �.]\n[The whole output (7 bytes) is artifact:ID; copy_file makes a file of it with the bytes as they are.]")
+	w.is("invalid", res.Text(), "a����b\n[4 bytes of the output are no UTF-8 text and shown as �.]\n[The whole output (7 bytes) is artifact:ID; copy_file makes a file of it with the bytes as they are.]")
 	r, err := w.artifacts().Open(w.ctx, res.Meta.Artifact)
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func (t Output) wait(ctx context.Context, call *tool.Call, in *outputInput, filt
 func (t Output) result(ctx context.Context, f *fresh, filtered bool) tool.Result {
 	info, how := t.standing(ctx, f.info.ID)
 	if filtered {
-		how = fmt.Sprintf("%s; %d of %s match", how, f.matched, count(f.lines, "new line", "new lines"))
+		how = fmt.Sprintf("%s; %d of %d new lines match", how, f.matched, f.lines)
 	} else if f.text == "" {
 		f.text = "(no new output)"
 	}

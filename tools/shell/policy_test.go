@@ -46,13 +46,25 @@ func TestP6_WhatIsAsked(t *testing.T) {
 		{"cat a.txt | head -3 && wc -l sub/b.txt", ""},
 		{"cat *.txt", ""},
 		{"grep -rn x sub", ""},
-		{"rg -n x", ""},
 		{"cat .env", "reading a file that usually holds credentials"},
 		{"cat < .env", "reading a file that usually holds credentials"},
 		{"cd sub && cat ../.env", "reading a file that usually holds credentials"},
 		{"cat .e*", "reading a file that usually holds credentials"},
 		{"head */id_rsa", "reading a file that usually holds credentials"},
+		{"rg -n x sub", ""},
+		{"rg -uu x", "reading a file that usually holds credentials"},
+		{"rg --hidden -n x .", "reading a file that usually holds credentials"},
+		{"rg x keys", "reading a file that usually holds credentials"},
+		{"diff -r sub keys", "reading a file that usually holds credentials"},
+		{"find . -name '*.txt'", ""},
+		{"ls -laR", ""},
 		{"grep -r x .", "reading a file that usually holds credentials"},
+		{"find . ; grep -r x .", "reading a file that usually holds credentials"},
+		{"grep -d recurse x .", "reading a file that usually holds credentials"},
+		{"find . -name .env -exec cat {} +", "reading a file that usually holds credentials"},
+		{"find . -exec timeout 5 head -1 {} ';'", "reading a file that usually holds credentials"},
+		{"find sub -exec cat {} +", ""},
+		{"find . -exec ls -l {} +", ""},
 		{"cat /etc/hostname", "reading outside of the workspace"},
 		{"ls ..", "reading outside of the workspace"},
 		{"make", "the command would run outside of confinement"},
@@ -73,7 +85,8 @@ func TestP6_WhatIsAsked(t *testing.T) {
 		if got := strings.Join(w.asked, "; "); (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
 			t.Errorf("%s: asked %q, want %q", c.line, got, c.why)
 		}
-		if in := &p.Action.Intent; in.Looks != (c.why == "" || strings.HasPrefix(c.why, "reading")) {
+		wrapped := strings.Contains(c.line, "-exec") // allowed part by part, and run alone
+		if in := &p.Action.Intent; in.Looks != (!wrapped && (c.why == "" || strings.HasPrefix(c.why, "reading"))) {
 			t.Errorf("%s: looks is %v", c.line, in.Looks)
 		}
 	}

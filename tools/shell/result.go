@@ -83,7 +83,7 @@ func (j *job) show(ctx context.Context, o host.Output) (shown, error) {
 	case broken < 0:
 		s.text = fmt.Sprintf("(binary output, %d bytes)", st.Total)
 	case broken > 0:
-		s.notes = append(s.notes, fmt.Sprintf("[%s of the output no UTF-8 text and shown as %c.]", count(broken, "byte is", "bytes are"), utf8.RuneError))
+		s.notes = append(s.notes, fmt.Sprintf("[%d %s no UTF-8 text and shown as %c.]", broken, plural(broken, "byte of the output is", "bytes of the output are"), utf8.RuneError))
 	}
 	s.text = strings.TrimSuffix(s.text, "\n")
 	if s.cut || broken != 0 {
@@ -191,11 +191,4 @@ func (j *job) failure(code tool.Code, fact, hint string, s shown, d *Data) tool.
 func (s *shown) result(status string, d *Data) tool.Result {
 	d.Artifact = s.artifact
 	return tool.Result{Parts: []tool.Part{tool.Text(s.withStatus(status))}, Data: d, Bounded: true, Meta: tool.Meta{Artifact: s.artifact, Truncated: s.cut}}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -135,7 +135,7 @@ func (run *running) ended(ctx context.Context, exit host.Exit) (tool.Result, err
 	d := run.data()
 	d.Exit, d.Output = &exit, exit.Output
 	switch {
-	case exit.End == host.EndTime, exit.End == host.EndOutput:
+	case exit.End == host.EndTime, exit.End == host.EndOutput, exit.End == host.EndTree:
 		return run.failure(tool.TimedOut, atLimit(&exit), run.limitHint(&exit), s, d), nil
 	case exit.End != host.EndExited:
 		return run.failure(tool.ExecutionFailed, fmt.Sprintf("the command was ended from elsewhere: %s.", exit), "Look at what it did until then before you run it again.", s, d), nil
@@ -175,6 +175,8 @@ func plural(n int, one, many string) string {
 // limitHint says what to do about a command that was ended by its time limit.
 func (run *running) limitHint(exit *host.Exit) string {
 	switch most := int(run.MaxTimeout.Seconds()); {
+	case exit.End == host.EndTree:
+		return "It started processes faster than they ended; find out what starts them before you run it again."
 	case exit.Waiting != nil && run.Tasks != nil:
 		return "It gets no input here: give the answer in the command (an argument, a flag such as --yes, a file), or run it with background=true and answer with task_input."
 	case exit.Waiting != nil:
@@ -215,6 +217,9 @@ func (run *running) leaveBehind(ctx context.Context, exit host.Exit) (tool.Resul
 // adopted makes a task of a command that takes longer than its caller waits.
 func (run *running) adopted(ctx context.Context) (tool.Result, error) {
 	return run.handOver(ctx, func(i task.Info) string {
+		if !i.Running {
+			return fmt.Sprintf("It became task %s after %s and has ended meanwhile: %s", i.ID, run.patience().Round(time.Second), i)
+		}
 		limit := ""
 		if !run.in.Adopt {
 			limit = fmt.Sprintf(" until its time limit of %s", run.timeout)
@@ -236,7 +241,7 @@ func (run *running) handOver(ctx context.Context, say func(task.Info) string, ex
 	}
 	d := run.data()
 	d.Exit, d.Output, d.Task = exit, s.next, info.ID
-	return s.result(say(info), d), nil
+	return s.result(say(s.info), d), nil
 }
 
 // background starts a task. It watches it for a moment, because what fails does so at once.

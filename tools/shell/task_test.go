@@ -120,7 +120,7 @@ func TestH2_Filter(t *testing.T) {
 	go func() { got <- w.text("task_output", args{"id": id, "pattern": "error", "timeout": 60}) }()
 	w.until("it began a line", func() bool { i, err := w.tasks.Get(id); return err == nil && i.Output >= 3901 })
 	w.ok(writeFifo(w.dir+"/go", "\n"))
-	w.is("a line", <-got, "error: one\n[Task TASK: running for TIME; 1 of 1 new line match]")
+	w.is("a line", <-got, "error: one\n[Task TASK: running for TIME; 1 of 1 new lines match]")
 	w.is("a bad pattern", w.text("task_output", args{"id": id, "pattern": "("}), "TOOL ERROR: INVALID_PARAMETER\npattern cannot be read: error parsing regexp: missing closing ): `(`.\n"+
 		"PARAMETER: pattern\nEXPECTED: a regular expression (RE2)")
 	w.ok(writeFifo(w.dir+"/go", "\n"))
@@ -200,10 +200,10 @@ func TestH2_Sessions(t *testing.T) {
 func TestH2_TooMany(t *testing.T) {
 	w := newWorld(t, option{manager: task.Config{MaxRunning: 1}})
 	id := w.task(w.text("shell", args{"command": "sleep 300", "background": true}))
-	w.is("too many", w.text("shell", args{"command": "sleep 300", "background": true}), "TOOL ERROR: LIMIT_EXCEEDED\n1 tasks are running, which is the limit: stop one first ("+id+").\n"+
+	w.is("too many", w.text("shell", args{"command": "sleep 300", "background": true}), "TOOL ERROR: LIMIT_EXCEEDED\nthe limit of 1 running tasks is reached: stop one first ("+id+").\n"+
 		"RECOVERY HINT: End one with task_stop, or wait for one with task_output.")
 	w.is("foreground", w.shell("bash -c 'echo x'"), "x")
-	w.is("with adopt", w.text("shell", args{"command": "true", "adopt": true}), "TOOL ERROR: LIMIT_EXCEEDED\n1 tasks are running, which is the limit: stop one first ("+id+").\n"+
+	w.is("with adopt", w.text("shell", args{"command": "true", "adopt": true}), "TOOL ERROR: LIMIT_EXCEEDED\nthe limit of 1 running tasks is reached: stop one first ("+id+").\n"+
 		"RECOVERY HINT: End one with task_stop, or wait for one with task_output.")
 }
 

@@ -133,6 +133,15 @@ func groupMembers(path string) []row {
 	return list
 }
 
+// size returns how many processes are members, dead ones that nobody waited for included.
+func (g *group) size() int {
+	raw, err := os.ReadFile(filepath.Join(g.path, "cgroup.procs"))
+	if err != nil {
+		return 0
+	}
+	return bytes.Count(raw, []byte("\n"))
+}
+
 func (g *group) kill() {
 	g.killed.Store(true)
 	killGroup(g.path)

@@ -255,7 +255,7 @@ func (j *job) fill(e *host.Exit, x *leaderExit) {
 	e.MaxRSS = maxRSS(&x.usage)
 }
 
-func (j *job) count(e *host.Exit) {
+func (j *job) tally(e *host.Exit) {
 	e.Output, _ = j.out.written()
 	if j.errs != nil {
 		e.Errors, _ = j.errs.written()
@@ -268,6 +268,8 @@ func limitText(l host.Limits, why host.End) string {
 		return l.Time.String()
 	case host.EndOutput:
 		return fmt.Sprintf("%d bytes", l.Output)
+	case host.EndTree:
+		return fmt.Sprintf("%d processes at one time", l.Tree)
 	}
 	return ""
 }

@@ -83,7 +83,7 @@ func keep(kind string) error {
 
 // setUp makes this process fit to keep a tree.
 func (k *keeper) setUp(kind string) error {
-	unix.CloseRange(keeperSocket, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what the owner inherited stops here
+	closeInherited()
 	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 0, Max: hardCore()})
 	os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
 	if name, err := unix.BytePtrFromString(filepath.Base(os.Args[0])); err == nil {
@@ -106,6 +106,23 @@ func (k *keeper) setUp(kind string) error {
 		k.with.group = k.makeGroup()
 	}
 	return nil
+}
+
+// closeInherited closes what the owner got from its own parent: a keeper may live longer than the owner, and would keep a
+// stranger's pipe open. What this process opened itself is closed at exec, what it inherited is not.
+func closeInherited() {
+	unix.CloseOnExec(keeperSocket)
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, e := range entries {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd <= keeperSocket {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
+	unix.CloseRange(keeperSocket, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // where /proc is not mounted
 }
 
 // Kinds of keepers.

@@ -73,6 +73,10 @@ func resolveLimits(l host.Limits) host.Limits {
 	if l.Spool <= 0 {
 		l.Spool = host.DefaultSpool
 	}
+	if l.Tree == 0 {
+		l.Tree = host.DefaultTree
+	}
+	l.Tree = max(l.Tree, 0)
 	return l
 }
 

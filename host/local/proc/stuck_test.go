@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tackle-dev/tackle/host"
 )
 
@@ -106,4 +108,63 @@ func TestLeaderThatSomebodyElseWaitedFor(t *testing.T) {
 	if x := <-j.exits; !x.lost {
 		t.Errorf("its end is %+v", x)
 	}
+}
+
+// H1: output that stands in the pipe when its tree or its leader has ended is kept, however long the reader has to wait for
+// its turn. Here the spool keeps it waiting.
+func TestH1_SlowReaderLosesNothing(t *testing.T) {
+	const size = 60_000 // less than a pipe holds
+	for _, last := range []string{"", "; sleep 300 &"} {
+		r := open(t, TreeSession)
+		mark := filepath.Join(t.TempDir(), "mark")
+		p, err := r.Start(t.Context(), host.Command{Script: fmt.Sprintf("read x; echo first; >%s; read x; head -c %d /dev/zero%s", mark, size, last), Input: true,
+			Limits: host.Limits{Drain: time.Millisecond}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := p.(*command).control.(direct).job
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		until := func(done func() bool) {
+			for !done() {
+				<-tick.C
+			}
+		}
+		turn := make(chan struct{})
+		j.out.mu.Lock()
+		j.out.limit, j.out.most = func() { <-turn }, 1
+		j.out.mu.Unlock()
+		p.Input().Write([]byte("go\n"))
+		until(func() bool { _, err := os.Stat(mark); return err == nil && inPipe(t, j) == 0 }) // the reader holds the first line
+		p.Input().Write([]byte("go\n"))
+		until(func() bool { return !aliveAs(j.tree.leader) })
+		if n := inPipe(t, j); n != size {
+			t.Errorf("%d bytes are in the pipe: the test tests nothing", n)
+		}
+		<-time.After(100 * time.Millisecond) // much longer than the drain time
+		close(turn)
+		if e, err := p.Wait(t.Context()); err != nil || e.Output != size+6 {
+			t.Errorf("%q: %d bytes, %v, %v", last, e.Output, e, err)
+		}
+		if st, err := p.Output().Stat(); err != nil || st.Total != size+6 {
+			t.Errorf("%q: %+v, %v", last, st, err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// inPipe returns how many bytes wait for the reader of a job.
+func inPipe(t *testing.T, j *job) (n int) {
+	t.Helper()
+	conn, err := j.streams.out.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ierr error
+	if err := conn.Control(func(fd uintptr) { n, ierr = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }); err != nil || ierr != nil {
+		t.Fatal(err, ierr)
+	}
+	return n
 }

@@ -86,6 +86,15 @@ func childrenLeft() bool {
 	return !errors.Is(err, unix.ECHILD)
 }
 
+// processes returns how many processes and threads there are, in whatever this process can see or more.
+func processes() int {
+	var si unix.Sysinfo_t
+	if unix.Sysinfo(&si) != nil {
+		return -1
+	}
+	return int(si.Procs)
+}
+
 func maxRSS(u *unix.Rusage) int64 { return u.Maxrss << 10 }
 
 // ownProcesses counts the processes and threads of this user, which RLIMIT_NPROC counts too.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tackle-dev/tackle/host"
 )
 
@@ -16,6 +18,7 @@ type row struct {
 	state                byte   // 'Z' and 'X' are dead
 	start                uint64 // unit of host.Handle.Start
 	name                 string
+	bare                 bool // between two programs: without an environment that could be looked at
 }
 
 func (p row) alive() bool { return p.state != 'Z' && p.state != 'X' }
@@ -29,6 +32,15 @@ func readProcess(pid int) (row, bool) {
 		return row{}, false
 	}
 	return parseStat(raw)
+}
+
+// kernelThread is the flag of processes that have no program (PF_KTHREAD of the kernel).
+const kernelThread = 0x00200000
+
+// ownProcess reports whether a process belongs to this user, so that what is not shown of it is not there.
+func ownProcess(pid int) bool {
+	var st unix.Stat_t
+	return unix.Stat("/proc/"+strconv.Itoa(pid), &st) == nil && int(st.Uid) == os.Geteuid()
 }
 
 // parseStat reads /proc/PID/stat (proc_pid_stat(5)). The name is in brackets and may itself hold brackets and blanks.
@@ -54,6 +66,9 @@ func parseStat(raw []byte) (row, bool) {
 	p.ppid, p.pgid, p.sid = num(f[1]), num(f[2]), num(f[3])
 	var e error
 	p.start, e = strconv.ParseUint(f[19], 10, 64)
+	if kind, err := strconv.ParseUint(f[6], 10, 64); err == nil && len(f) > 48 { // env_end is 0 until a program is in place
+		p.bare = kind&kernelThread == 0 && p.alive() && f[48] == "0"
+	}
 	return p, err == nil && e == nil && p.pid > 0
 }
 

@@ -75,8 +75,8 @@ func descendants(rows []row, root int) []row {
 // be read whole.
 const wrapAfter = 5 * time.Second
 
-// found looks for the tree where nothing holds it together: by session, process group and parent of what is found, and
-// by the mark in the environment.
+// found looks for the tree where nothing holds it together: by session and parent of what is found, and by the mark in the
+// environment.
 func (t *tree) found() []row {
 	first := t.leader.PID
 	if first == 0 || time.Since(t.since) > wrapAfter || first > pidMax()-4096 {
@@ -86,22 +86,69 @@ func (t *tree) found() []row {
 	if err != nil {
 		return nil
 	}
-	in := make(map[int]bool)
-	belongs := func(p row) bool {
-		return t.leader.PID != 0 && (p.pid == t.leader.PID && p.start == t.leader.Start || p.sid == t.leader.PID && p.start >= t.leader.Start) ||
-			in[p.ppid] || marked(p.pid, t.run)
-	}
-	var list []row
-	for grown := true; grown; {
-		grown = false
-		for _, p := range rows {
-			if !in[p.pid] && p.alive() && belongs(p) {
-				in[p.pid], grown = true, true
-				list = append(list, p)
-			}
+	list, rest := t.pick(rows)
+	if t.anyMarked(rest) {
+		if rows, err = table(first); err == nil {
+			list, _ = t.pick(rows)
 		}
 	}
 	return list
+}
+
+// pick divides rows into those of the tree, the leader first, and others that began after it.
+func (t *tree) pick(rows []row) (list, rest []row) {
+	children := make(map[int][]row, len(rows))
+	in := make(map[int]bool)
+	for _, p := range rows {
+		children[p.ppid] = append(children[p.ppid], p)
+	}
+	add := func(p row) {
+		for queue := []row{p}; len(queue) > 0; queue = queue[1:] {
+			if p := queue[0]; !in[p.pid] && p.alive() {
+				in[p.pid] = true
+				list = append(list, p)
+				queue = append(queue, children[p.pid]...)
+			}
+		}
+	}
+	for _, leads := range []bool{true, false} {
+		for _, p := range rows {
+			if l := t.leader; l.PID != 0 && p.start >= l.Start && (leads && p.pid == l.PID && p.start == l.Start || !leads && p.sid == l.PID) {
+				add(p)
+			}
+		}
+	}
+	for _, p := range rows {
+		switch {
+		case in[p.pid] || !p.alive() || p.start < t.leader.Start:
+		case marked(p.pid, t.run):
+			add(p)
+		default:
+			rest = append(rest, p)
+		}
+	}
+	return list, rest
+}
+
+// settleFor bounds the waiting for a process that is between two programs.
+const settleFor = 2 * time.Second
+
+// anyMarked waits until each process that is just becoming another program has an environment, and reports whether one has
+// the mark: between two programs a process shows none, and would be overlooked.
+func (t *tree) anyMarked(list []row) (any bool) {
+	deadline := time.Now().Add(settleFor)
+	for _, p := range list {
+		if !p.bare || p.pid == 1 || !ownProcess(p.pid) { // an init may have none for good
+			continue
+		}
+		for p.bare && time.Now().Before(deadline) {
+			time.Sleep(time.Millisecond)
+			now, ok := readProcess(p.pid)
+			p.bare = ok && now.start == p.start && now.bare
+		}
+		any = any || marked(p.pid, t.run)
+	}
+	return any
 }
 
 // signal sends a signal to every member, and wakes those that are stopped, so that they can act on it.
@@ -123,8 +170,8 @@ func (t *tree) wake() {
 	}
 }
 
-// kill ends every member that is found.
-func (t *tree) kill() {
+// kill ends the given members, and all others that a group or namespace holds.
+func (t *tree) kill(list []row) {
 	if t.group != nil {
 		t.group.kill()
 	}
@@ -132,7 +179,7 @@ func (t *tree) kill() {
 		unix.Kill(-1, unix.SIGKILL) // all of the namespace but this process
 		return
 	}
-	killAll(t.members())
+	killAll(list)
 }
 
 // killAll ends processes. Whole process groups go first: a group cannot grow while it is killed, so a process that forks
@@ -147,8 +194,56 @@ func killAll(list []row) {
 		}
 	}
 	for _, p := range list {
-		signalProcess(p, unix.SIGKILL)
+		if p.pgid <= 1 || p.pgid == unix.Getpgrp() { // not reached by its group
+			signalProcess(p, unix.SIGKILL)
+		}
 	}
+}
+
+// Pauses of killing.
+const (
+	killEvery  = 20 * time.Millisecond  // SIGKILL again, for what was forked meanwhile; less often the longer it takes
+	killSeldom = 250 * time.Millisecond // because each look at many processes costs those the time to die
+	killFor    = 3 * time.Second        // what lives so long after it was killed is named and left,
+	killMost   = 30 * time.Second       // but not yet what only waits for a processor to die on
+)
+
+// killing keeps book of the killing of a tree.
+type killing struct {
+	begun time.Time
+	pause time.Duration
+	hit   map[host.Identity]time.Time // when a process was killed first
+}
+
+func newKilling() *killing {
+	return &killing{begun: time.Now(), pause: killEvery, hit: make(map[host.Identity]time.Time)}
+}
+
+// next notes that a list is killed now, and returns how long to wait before the next look.
+func (k *killing) next(list []row) time.Duration {
+	for _, p := range list {
+		id := host.Identity{PID: p.pid, Start: p.start}
+		if _, ok := k.hit[id]; !ok {
+			k.hit[id] = time.Now()
+		}
+	}
+	pause := k.pause
+	k.pause = min(k.pause*3/2, killSeldom)
+	return pause
+}
+
+// enough reports whether killing is given up: nothing that lives would end by itself.
+func (k *killing) enough(list []row) bool {
+	if time.Since(k.begun) >= killMost {
+		return true
+	}
+	for _, p := range list {
+		at, ok := k.hit[host.Identity{PID: p.pid, Start: p.start}]
+		if !ok || time.Since(at) < killFor || p.state == 'R' {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 // remains returns what lives of a tree that has lost the process that watched it.
@@ -166,15 +261,15 @@ func (t *tree) remains() []row {
 
 // endRemains ends what lives of such a tree and returns what could not be ended.
 func (t *tree) endRemains(ctx context.Context) []row {
-	begun := time.Now()
+	k := newKilling()
 	list := t.remains()
-	for len(list) > 0 && !killedEnough(begun, func() []row { return list }) {
+	for len(list) > 0 && !k.enough(list) {
 		if t.group != nil {
 			t.group.kill()
 		}
 		killAll(list)
 		select {
-		case <-time.After(killEvery):
+		case <-time.After(k.next(list)):
 		case <-ctx.Done():
 			return list
 		}

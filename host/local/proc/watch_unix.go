@@ -3,7 +3,6 @@
 package proc
 
 import (
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,10 +12,10 @@ import (
 
 // Pauses of the watcher.
 const (
-	killEvery = 20 * time.Millisecond  // SIGKILL again, for what was forked meanwhile
-	killFor   = 3 * time.Second        // then what still lives is named and left,
-	killMost  = 30 * time.Second       // but not yet what was killed and only waits for a processor to die on
 	lookEvery = 500 * time.Millisecond // for survivors of a leader, where no keeper tells
+	soonCount = 100 * time.Millisecond // how large the tree is, while the command is young,
+	youth     = 10 * time.Second
+	lateCount = time.Second            // and later
 	wakeEvery = 250 * time.Millisecond // what stops itself after it was told to end would never hear of it
 )
 
@@ -34,9 +33,10 @@ type watch struct {
 	gaveUp  bool // killing did not help
 	told    bool // report was called
 
-	limit, drain, flush, grace, wake, kill, look <-chan time.Time
-	killing                                      time.Time
-	empty, pumped, overflow                      <-chan struct{} // of the job; nil once heard
+	limit, drain, flush, grace, wake, kill, look, count <-chan time.Time
+	others                                              int // processes of the machine when there were fewest
+	killing                                             *killing
+	empty, pumped, overflow                             <-chan struct{} // of the job; nil once heard
 }
 
 func (j *job) watch() {
@@ -46,6 +46,9 @@ func (j *job) watch() {
 		defer t.Stop()
 		w.limit = t.C
 	}
+	if j.Limits.Tree > 0 {
+		w.others, w.count = processes(), time.After(soonCount)
+	}
 	for !w.settle() {
 		w.next()
 	}
@@ -54,7 +57,7 @@ func (j *job) watch() {
 	j.closeSpools(false)
 	j.mu.Lock()
 	j.exit.Gone, j.exit.Survivors, j.exit.Open = true, nil, false
-	j.count(&j.exit)
+	j.tally(&j.exit)
 	j.mu.Unlock()
 	j.err = writeRecord(string(j.Record), j.exit)
 	for _, reply := range w.stopper {
@@ -93,6 +96,8 @@ func (w *watch) next() {
 		if w.leader == nil { // the limit is the leader's: who lives on was named and is no longer timed
 			w.end(host.EndTime, w.Limits.Grace)
 		}
+	case <-w.count:
+		w.size()
 	case <-w.overflow:
 		w.overflow = nil
 		w.end(host.EndOutput, w.Limits.Grace)
@@ -106,6 +111,29 @@ func (w *watch) next() {
 		w.beginKilling()
 	case <-w.kill:
 		w.killMore()
+	}
+}
+
+// size ends a tree that has too many processes. Nobody is asked politely: a fork bomb would not hear it.
+func (w *watch) size() {
+	w.count = time.After(lateCount)
+	if time.Since(w.started) < youth {
+		w.count = time.After(soonCount)
+	}
+	n := 0
+	if w.tree.group != nil {
+		n = w.tree.group.size()
+	} else {
+		all := processes()
+		w.others = min(w.others, all)
+		if all >= 0 && all-w.others <= w.Limits.Tree/2 { // the table need not be read to know
+			return
+		}
+		n = len(w.tree.members())
+	}
+	if n > w.Limits.Tree {
+		w.count = nil
+		w.end(host.EndTree, 0)
 	}
 }
 
@@ -157,25 +185,23 @@ func (w *watch) end(why host.End, grace time.Duration) {
 }
 
 func (w *watch) beginKilling() {
-	w.grace, w.wake, w.killing, w.gaveUp = nil, nil, time.Now(), false
+	w.grace, w.wake, w.killing, w.gaveUp = nil, nil, newKilling(), false
 	w.killMore()
 }
 
 // killMore kills what lives, again and again, until nothing does or it is given up.
 func (w *watch) killMore() {
-	w.tree.kill()
-	w.lookAround()
-	if !killedEnough(w.killing, w.tree.members) {
-		w.kill = time.After(killEvery)
+	list := w.tree.members()
+	if len(list) == 0 && w.tree.root == 0 && w.leader != nil {
+		w.kill, w.alone = nil, true
 		return
 	}
-	w.kill, w.gaveUp = nil, true
-}
-
-// killedEnough reports whether killing that began at a time is given up: nothing that lives would end by itself.
-func killedEnough(since time.Time, members func() []row) bool {
-	spent := time.Since(since)
-	return spent >= killFor && (spent >= killMost || !slices.ContainsFunc(members(), func(p row) bool { return p.state == 'R' }))
+	if w.killing.enough(list) {
+		w.kill, w.gaveUp = nil, true
+		return
+	}
+	w.tree.kill(list)
+	w.kill = time.After(w.killing.next(list))
 }
 
 // settle draws conclusions from what is known, and reports whether the job is over.
@@ -218,7 +244,7 @@ func (w *watch) report() {
 	if w.leader != nil {
 		w.fill(e, w.leader)
 	}
-	w.count(e)
+	w.tally(e)
 	if w.lingers {
 		e.Survivors = infos(w.tree.members())
 		e.Open = !closed(w.job.pumped)

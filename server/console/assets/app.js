@@ -299,6 +299,14 @@
   }
   setInterval(times, 10000);
 
+  document.addEventListener("click", (e) => {
+    const a = e.target.closest && e.target.closest('article.ask [data-key="e"]');
+    if (!a) return;
+    e.preventDefault();
+    mark(a.closest("article.ask"));
+    unfold(".hunks", "input[type=checkbox]");
+  });
+
   document.addEventListener("click", async (e) => {
     const b = e.target.closest && e.target.closest("[data-copy]");
     if (!b) return;
@@ -322,28 +330,33 @@
   }
 
   function plot(el) {
-    const css = getComputedStyle(el), color = (n) => css.getPropertyValue(n).trim();
-    const series = JSON.parse(el.dataset.series), names = el.dataset.names.split(","), unit = el.dataset.unit, bars = el.dataset.kind === "bars";
-    const colors = bars ? ["--p1", "--p2", "--p3"] : ["--p4", "--p1", "--p2"];
-    if (!bars) for (let k = 1; k < series.length; k++) series[k] = series[k].map((v) => v || null);
+    const css = getComputedStyle(el), probe = el.appendChild(document.createElement("i"));
+    const color = (n) => { probe.style.color = `var(${n})`; return getComputedStyle(probe).color; };
+    const raw = JSON.parse(el.dataset.series), names = el.dataset.names.split(","), unit = el.dataset.unit, bars = el.dataset.kind === "bars";
+    const colors = el.dataset.colors.split(",");
+    // Lines have gaps where nothing was; bars stand on each other, the last at the bottom (the first may be the sum already).
+    const from = el.dataset.sum ? 1 : 0;
+    const series = raw.map((s, k) => k === 0 ? s : !bars ? s.map((v) => v || null) : s.map((v, i) => k <= from ? v : raw.slice(k).reduce((n, r) => n + r[i], 0)));
     const axis = { stroke: color("--dim"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false }, font: "12px " + css.fontFamily };
+    const strokes = names.map((n, i) => color(colors[i]));
+    probe.remove();
     const old = $(".uplot", el);
     if (old) old.remove();
     new uPlot({
       width: el.clientWidth - 24, height: 190, padding: [12, 12, 0, 0], cursor: { points: { size: 6 } },
-      scales: { y: { range: (u, lo, hi) => [0, Math.max(hi * 1.1, unit ? 0.01 : 4)] } },
-      axes: [{ ...axis, values: (u, ts) => ts.map((t) => stamp(t, ts)) }, { ...axis, size: 64, values: (u, vs) => vs.map((v) => unit || Number.isInteger(v) ? size(v, unit) : "") }],
-      series: [{ label: "from", value: (u, t) => t == null ? "–" : new Date(t * 1000).toLocaleString([], { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" }) },
+      scales: { y: bars ? { range: (u, lo, hi) => [0, Math.max(hi * 1.1, 4)] } : { distr: 3 } },
+      axes: [{ ...axis, space: 64, size: 32, values: (u, ts) => ts.map((t) => stamp(t, ts)) }, { ...axis, size: 64, values: (u, vs) => vs.map((v) => v != null && (unit || Number.isInteger(v)) ? size(v, unit) : "") }],
+      series: [{ label: "from", value: (u, t) => t == null ? "–" : new Date(t * 1000).toLocaleString([], { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false }) },
         ...names.map((n, i) => ({
-          label: n, stroke: color(colors[i]), width: bars ? 0 : 2, fill: bars ? color(colors[i]) : undefined, spanGaps: false,
-          points: { show: !bars, size: 5 }, paths: bars ? uPlot.paths.bars({ size: [0.7, 28] }) : undefined, value: (u, v) => size(v, unit),
+          label: n, stroke: strokes[i], width: bars ? 0 : 2, fill: bars ? strokes[i] : undefined, spanGaps: false,
+          points: { show: !bars, size: 5 }, paths: bars ? uPlot.paths.bars({ size: [0.7, 28] }) : undefined, value: (u, v, k, at) => size(at == null ? null : raw[k][at], unit),
         }))],
     }, series, el);
   }
 
   function stamp(t, ts) {
     const at = new Date(t * 1000), days = ts[ts.length - 1] - ts[0] > 2 * 86400;
-    return days || at.getHours() + at.getMinutes() === 0 ? at.toLocaleDateString([], { month: "short", day: "numeric" }) : at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    return days || at.getHours() + at.getMinutes() === 0 ? at.toLocaleDateString([], { month: "short", day: "numeric" }) : at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
   }
 
   function plots() { if (window.uPlot) all(".plot").forEach(plot); }

@@ -16,7 +16,7 @@ type Options struct {
 	Version string // of the program
 	// Buffer is how many events may wait for one subscriber before it is dropped. Default 1024.
 	Buffer int
-	// Gather is how long events are gathered after a delivery before the next one. Default 20 ms.
+	// Gather is how long events are gathered after a delivery before the next one, with few streams. Default 20 ms.
 	Gather time.Duration
 	// Look is how often the store is looked at for what other processes stored. Default 500 ms.
 	Look time.Duration

@@ -240,7 +240,7 @@ func (h *hub) follow() {
 		fed, err := st.Follow(ctx, h.cursor, 1000)
 		if err == nil && len(fed) > 0 {
 			h.hand(fed)
-			more = after(opt.Gather) // what comes meanwhile is handed out together
+			more = after(h.gather()) // what comes meanwhile is handed out together
 		}
 		select {
 		case <-h.stop:
@@ -252,6 +252,14 @@ func (h *hub) follow() {
 			return
 		}
 	}
+}
+
+// gather is how long events are gathered: longer with many streams, each of which costs a write for every delivery.
+func (h *hub) gather() time.Duration {
+	const perStream, most = 50 * time.Microsecond, 100 * time.Millisecond
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return max(h.core.opt.Gather, min(time.Duration(len(h.streams))*perStream, most))
 }
 
 func after(d time.Duration) <-chan struct{} {

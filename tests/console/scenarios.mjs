@@ -1,0 +1,415 @@
+// What a person does in the console. Usage: node scenarios.mjs NAME, with MODULES, CHROMIUM, CONTROL and BASE set.
+import { createRequire } from "node:module";
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+
+const { MODULES, CHROMIUM, CONTROL, BASE, TO } = process.env;
+const { chromium } = createRequire(MODULES + "/")("playwright-core");
+const patience = 45_000;
+
+// ── The agent's side ────────────────────────────────────────────────────────────────────────────────────────────────
+
+async function control(what, order = {}) {
+  const r = await fetch(`${CONTROL}/${what}`, { method: "POST", body: JSON.stringify(order) });
+  const text = await r.text();
+  assert.ok(r.ok, `${what}: ${text}`);
+  return JSON.parse(text);
+}
+let calls = 0;
+async function begin(tool, args, session = "agent") {
+  const Name = `call-${++calls}`;
+  await control("call", { Name, Tool: tool, Args: args, Session: session });
+  return { result: () => control("result", { Name }) };
+}
+const call = async (tool, args, session) => (await begin(tool, args, session)).result();
+const read = (Name) => control("read", { Name });
+const write = (Name, Content) => control("write", { Name, Content });
+
+// ── The person's side ───────────────────────────────────────────────────────────────────────────────────────────────
+
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+const troubles = [];
+let tolerant = false; // while the server is away
+
+async function visit({ role = "admin", width = 1280, height = 900, dark = false, script = true } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", javaScriptEnabled: script });
+  context.setDefaultTimeout(patience);
+  const page = await context.newPage();
+  page.on("pageerror", (e) => troubles.push(`script: ${e.stack}`));
+  page.on("console", (m) => { if (m.type() === "error" && !tolerant) troubles.push(`console: ${m.text()} ${m.location().url}`); });
+  page.on("dialog", (d) => { troubles.push(`dialog: ${d.message()}`); d.dismiss(); });
+  await page.goto(await control("login", { Role: role }));
+  await page.waitForURL(BASE + "/");
+  return page;
+}
+
+const live = (page) => page.locator('#state[data-state="on"]').waitFor();
+const seen = (page, text) => page.getByText(text).first().waitFor();
+const card = (page) => page.locator("article.ask.current");
+
+// settled waits until keys count: the pages drop what is typed in the first moment after an ask was marked.
+const settled = (page) => page.evaluate(() => new Promise((done) => setTimeout(done, 500)));
+
+async function key(page, k) {
+  await card(page).waitFor();
+  await settled(page);
+  await page.keyboard.press(k);
+}
+
+// ── Scenarios ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const scenarios = {
+  // An ask appears by itself, a key that comes too early counts for nothing, and y says yes.
+  async approve() {
+    const page = await visit();
+    await page.goto(BASE + "/asks");
+    await live(page);
+    await seen(page, "Nothing waits for you");
+    const c = await begin("write_file", { path: "ask/../ask/a.txt", content: "hello\n" });
+    await card(page).waitFor();
+    await page.keyboard.press("y"); // at once: typed for something else
+    assert.equal(await page.locator("article.ask").count(), 1, "a key that was pressed at once is no answer");
+    const text = await card(page).innerText();
+    for (const part of ["write_file asks to change 1 file", "write-in", "look first", "ask/../ask/a.txt", "+hello"]) assert.ok(text.includes(part), `the ask shows ${part}: ${text}`);
+    assert.match(await page.title(), /^\(1\) /);
+    await key(page, "y");
+    await seen(page, "Allowed");
+    assert.equal((await c.result()).ok, true);
+    assert.equal(await read("ask/a.txt"), "hello\n");
+    await seen(page, "Nothing waits for you");
+    assert.doesNotMatch(await page.title(), /^\(/);
+  },
+
+  // No, with words that the model reads.
+  async deny() {
+    const page = await visit();
+    await page.goto(BASE + "/asks");
+    await live(page);
+    const c = await begin("write_file", { path: "ask/a.txt", content: "x" });
+    await key(page, "w");
+    await page.keyboard.type("put it below docs, y n a e");
+    await page.keyboard.press("Control+Enter");
+    await seen(page, "Denied");
+    const res = await c.result();
+    assert.equal(res.ok, false);
+    assert.ok(res.text.includes("put it below docs, y n a e"), res.text);
+    const second = await begin("write_file", { path: "ask/b.txt", content: "x" });
+    await key(page, "n");
+    assert.equal((await second.result()).ok, false);
+    await assert.rejects(read("ask/a.txt"));
+  },
+
+  // Two of three hunks.
+  async hunks() {
+    await write("ask/a.txt", "one\ntwo\nthree\n");
+    const page = await visit();
+    await page.goto(BASE + "/asks");
+    await live(page);
+    const edits = ["one", "two", "three"].map((w) => ({ old_string: w, new_string: w.toUpperCase() }));
+    const c = await begin("multi_edit", { path: "ask/a.txt", edits });
+    await key(page, "e");
+    await page.locator('input[name=hunk][value="1"]').waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space"); // the second is not ticked any more
+    await seen(page, "Allow 2 of 3 edits");
+    await page.getByRole("button", { name: "Allow 2 of 3 edits" }).focus();
+    await page.keyboard.press("Enter");
+    await seen(page, "Allowed 2 of 3 edits");
+    assert.equal((await c.result()).ok, true);
+    assert.equal(await read("ask/a.txt"), "ONE\ntwo\nTHREE\n");
+  },
+
+  // Always, until the session ends, for what is like it.
+  async always() {
+    const page = await visit();
+    await page.goto(BASE + "/asks");
+    await live(page);
+    const c = await begin("write_file", { path: "ask/a.txt", content: "a" });
+    await key(page, "a");
+    const chosen = page.locator("input[name=scope]:checked");
+    await chosen.waitFor();
+    assert.equal(await chosen.inputValue(), "like");
+    assert.ok((await page.locator("label.offer", { has: chosen }).innerText()).includes("ask/*.txt"));
+    await page.keyboard.press("Enter");
+    await seen(page, "Allowed");
+    assert.equal((await c.result()).ok, true);
+    assert.equal((await call("write_file", { path: "ask/b.txt", content: "b" })).ok, true); // nobody is asked
+    const other = await begin("write_file", { path: "ask/c.md", content: "c" }); // not like it
+    await key(page, "n");
+    assert.equal((await other.result()).ok, false);
+    const elsewhere = await begin("write_file", { path: "ask/d.txt", content: "d" }, "another"); // not this session
+    await key(page, "n");
+    assert.equal((await elsewhere.result()).ok, false);
+    await page.goto(BASE + "/rules");
+    await seen(page, "ask/*.txt");
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await seen(page, "Nobody has said yes for longer");
+    const again = await begin("write_file", { path: "ask/e.txt", content: "e" });
+    await page.goto(BASE + "/asks");
+    await key(page, "n");
+    assert.equal((await again.result()).ok, false);
+  },
+
+  // A change is shown before it is taken back.
+  async undo() {
+    await write("a.txt", "old line\n");
+    const page = await visit();
+    await page.goto(BASE + "/changes");
+    await live(page);
+    await seen(page, "Nothing was changed yet");
+    await call("edit", { path: "a.txt", old_string: "old", new_string: "new" });
+    await page.getByRole("button", { name: "Take it back…" }).click(); // the page has filled by itself
+    await seen(page, "This would take back");
+    assert.equal(await read("a.txt"), "new line\n");
+    await page.getByRole("button", { name: "Take it back", exact: true }).click();
+    await seen(page, "Taken back");
+    assert.equal(await read("a.txt"), "old line\n");
+    await page.getByText("taken back", { exact: true }).first().waitFor();
+    // Where policy asks about it, it goes on when it was answered.
+    const c = await begin("write_file", { path: "ask/b.txt", content: "b" });
+    await page.goto(BASE + "/asks");
+    await live(page);
+    await key(page, "y");
+    assert.equal((await c.result()).ok, true);
+    await page.goto(BASE + "/changes");
+    await page.getByRole("button", { name: "Take it back…" }).first().click();
+    await page.getByRole("button", { name: "Take it back", exact: true }).click();
+    await page.getByRole("link", { name: "Answer it" }).click();
+    await key(page, "y");
+    await page.goto(BASE + "/changes");
+    await live(page);
+    await page.locator(".timeline li.undone", { hasText: "ask/b.txt" }).waitFor();
+    await assert.rejects(read("ask/b.txt"));
+  },
+
+  // A tool is tried with the form that its schema made: shown first, then run.
+  async try() {
+    await write("a.txt", "one\ntwo\n");
+    const page = await visit();
+    await page.goto(BASE + "/tools");
+    await page.getByRole("link", { name: /^multi_edit/ }).click();
+    await page.getByLabel("path").fill("a.txt");
+    await page.getByLabel("old_string").fill("one");
+    await page.getByLabel("new_string").fill("ONE");
+    await page.getByRole("button", { name: "Add one" }).click();
+    await page.getByLabel("old_string").nth(1).fill("two");
+    assert.equal(await page.getByLabel("old_string").first().inputValue(), "one");
+    await page.getByLabel("new_string").nth(1).fill("TWO");
+    await page.getByRole("button", { name: "Show what it would do" }).click();
+    await seen(page, "It would run");
+    await seen(page, "+ONE");
+    assert.equal(await read("a.txt"), "one\ntwo\n");
+    await page.getByRole("button", { name: "Run it" }).click();
+    await seen(page, "What changed");
+    assert.equal(await read("a.txt"), "ONE\nTWO\n");
+    // One that policy asks about: the page of the call holds the ask.
+    await page.goto(BASE + "/tools/write_file");
+    await page.getByLabel("path").fill("ask/x.txt");
+    await page.getByLabel("content").fill("x");
+    await page.getByRole("button", { name: "Run it" }).click();
+    await key(page, "y");
+    await seen(page, "What changed");
+    assert.equal(await read("ask/x.txt"), "x");
+    // One that only reads.
+    await page.goto(BASE + "/tools/read_file");
+    await page.getByLabel("path").first().fill("a.txt");
+    await page.getByRole("button", { name: "Run it" }).click();
+    await seen(page, "What the model saw");
+    await seen(page, "ONE");
+  },
+
+  // The server is restarted under an open page: the page comes back by itself and shows what happens then.
+  async restart() {
+    const page = await visit();
+    await page.goto(BASE + "/asks");
+    await live(page);
+    tolerant = true;
+    await control("restart");
+    const c = await begin("write_file", { path: "ask/a.txt", content: "after\n" });
+    await card(page).waitFor();
+    await live(page);
+    await key(page, "y");
+    assert.equal((await c.result()).ok, true);
+    assert.equal(await read("ask/a.txt"), "after\n");
+    await page.goto(BASE + "/sessions/agent");
+    await page.locator(".calls").getByText("write_file").waitFor();
+  },
+
+  // Hostile text in every field: nothing runs, nothing hides.
+  async hostile() {
+    const evil = `<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u200b"'></textarea><svg onload=alert(3)>`;
+    const page = await visit();
+    await write("ask/a.txt", "one\n");
+    await call("write_file", { path: "evil" + evil.replaceAll("/", "_") + ".txt", content: evil + "\n\u001b[2K\r" + " ".repeat(500) + "tail\n" }, "s" + evil);
+    await call("read_file", { path: evil });
+    await call("grep", { pattern: evil, literal: true, output_mode: "content" }, "s" + evil);
+    await call("write_file", { path: "no/" + evil.replaceAll("/", "_"), content: "x" });
+    await control("artifact", { Session: "s" + evil, Name: evil, MIME: "text/html", Content: Buffer.from(evil).toString("base64") });
+    const svg = await control("artifact", { Session: "agent", Name: "pic.svg", MIME: "image/svg+xml", Content: Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(4)"><script>alert(5)</script></svg>`).toString("base64") });
+    const c = await begin("write_file", { path: "ask/a.txt", content: evil + " ".repeat(600) + "; touch CANARY\n" });
+    for (const path of ["/", "/asks", "/sessions", "/sessions/agent", "/sessions/" + encodeURIComponent("s" + evil), "/changes", "/artifacts", "/artifacts/" + svg, "/ledger", "/usage", "/rules/dryrun?session=agent",
+      "/rules/why?tool=edit&args=" + encodeURIComponent(evil), "/tools/edit?mode=" + encodeURIComponent(evil), "/nothing/" + encodeURIComponent(evil)]) {
+      tolerant = true; // some of these are no pages
+      await page.goto(BASE + path);
+      tolerant = false;
+      const found = await page.evaluate(() => ({
+        foreign: [...document.querySelectorAll("img, svg, script, iframe, object")].filter((e) => !e.closest(".brand, .uplot") && !(e.src || "").startsWith(location.origin + "/a")).length,
+        handlers: [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => a.name.startsWith("on"))).length,
+        hidden: /[\u202e\u200b\u001b]/.test(document.body.innerText),
+        wide: document.documentElement.scrollWidth > innerWidth,
+      }));
+      assert.deepEqual(found, { foreign: 0, handlers: 0, hidden: false, wide: false }, path);
+    }
+    await page.goto(BASE + "/asks");
+    const text = await card(page).innerText();
+    assert.ok(text.includes("; touch CANARY") && text.includes("\\u{202E}") && text.includes("\\u{20*600}"), text);
+    // The picture that is a program comes as bytes, also where it is opened itself.
+    const r = await page.request.get(`${BASE}/artifacts/${svg}/raw`);
+    assert.equal(r.headers()["content-type"], "application/octet-stream");
+    assert.match(r.headers()["content-disposition"], /^attachment/);
+    // No other page may frame this one, and no script of a page runs.
+    const framed = await visit();
+    tolerant = true;
+    await framed.evaluate((url) => { const f = document.createElement("iframe"); f.src = url; document.body.append(f); }, BASE + "/asks");
+    await framed.evaluate(() => { const s = document.createElement("script"); s.textContent = "window.ran = true"; document.body.append(s); });
+    assert.equal(await framed.evaluate(() => window.ran), undefined);
+    assert.equal(framed.frames().filter((f) => f !== framed.mainFrame() && f.url().startsWith(BASE)).length, 0, "the page was framed");
+    await key(page, "n");
+    await c.result();
+  },
+
+  // Everything without a mouse: skip link, marks, help, places.
+  async keyboard() {
+    const page = await visit();
+    await page.goto(BASE + "/asks");
+    await live(page);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+    await page.keyboard.press("?");
+    await page.locator("dialog[open]").waitFor();
+    await page.keyboard.press("y"); // answers nothing while the help is open
+    await page.keyboard.press("Escape");
+    await page.locator("dialog[open]").waitFor({ state: "detached" }).catch(() => {});
+    const first = await begin("write_file", { path: "ask/1.txt", content: "1" });
+    await card(page).waitFor();
+    const second = await begin("write_file", { path: "ask/2.txt", content: "2" });
+    await page.locator("article.ask").nth(1).waitFor();
+    await key(page, "j");
+    assert.ok((await card(page).innerText()).includes("ask/2.txt"));
+    await key(page, "y");
+    assert.equal((await second.result()).ok, true);
+    await key(page, "v"); // whole
+    await page.waitForURL(/\/asks\/./);
+    await key(page, "n");
+    assert.equal((await first.result()).ok, false);
+    await page.keyboard.press("g");
+    await page.keyboard.press("u");
+    await page.waitForURL(BASE + "/usage");
+    // Everything that can be pressed has a name, and every field a label.
+    for (const path of ["/", "/asks", "/sessions/agent", "/tools/multi_edit", "/changes", "/rules", "/ledger", "/usage", "/artifacts"]) {
+      await page.goto(BASE + path);
+      const nameless = await page.evaluate(() => [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea")]
+        .filter((e) => !e.disabled && !(e.innerText || "").trim() && !e.getAttribute("aria-label") && !(e.labels && [...e.labels].some((l) => l.innerText.trim()))).map((e) => e.outerHTML));
+      assert.deepEqual(nameless, [], path);
+      const heads = await page.evaluate(() => document.querySelectorAll("h1").length);
+      assert.equal(heads, 1, `${path} has ${heads} titles`);
+    }
+  },
+
+  // Who may only look sees no way to answer.
+  async roles() {
+    const c = await begin("write_file", { path: "ask/a.txt", content: "x" });
+    const page = await visit({ role: "viewer" });
+    await page.goto(BASE + "/asks");
+    await card(page).waitFor();
+    assert.equal(await page.locator("button[name=answer]").count(), 0);
+    await key(page, "y");
+    await seen(page, "an approver answers this");
+    const other = await visit({ role: "approver" });
+    await other.goto(BASE + "/asks");
+    await key(other, "y");
+    assert.equal((await c.result()).ok, true);
+    await page.locator("article.ask").waitFor({ state: "detached" }); // answered elsewhere: it goes by itself
+  },
+
+  // Without a script: forms and links do.
+  async plain() {
+    const c = await begin("write_file", { path: "ask/a.txt", content: "x" });
+    const page = await visit({ script: false });
+    for (;;) { // nothing is live here
+      await page.goto(BASE + "/asks");
+      if (await page.locator("article.ask").count()) break;
+    }
+    await page.getByRole("button", { name: "Yes, once" }).click();
+    assert.equal((await c.result()).ok, true);
+    await call("write_file", { path: "b.txt", content: "x" });
+    await page.goto(BASE + "/changes");
+    await page.getByRole("button", { name: "Take it back…" }).first().click();
+    await page.getByRole("button", { name: "Take it back", exact: true }).click();
+    await seen(page, "Taken back");
+    await assert.rejects(read("b.txt"));
+    assert.equal(await read("ask/a.txt"), "x");
+  },
+
+  // Several tabs of one browser hear of everything over one stream; when that tab goes, another takes over.
+  async tabs() {
+    const page = await visit();
+    await live(page);
+    const tabs = [];
+    for (let i = 0; i < 8; i++) { // more than a browser opens connections
+      const tab = await page.context().newPage();
+      await tab.goto(BASE + "/asks");
+      tabs.push(tab);
+    }
+    for (const tab of tabs) await live(tab);
+    await page.close();
+    const c = await begin("write_file", { path: "ask/a.txt", content: "x" });
+    for (const tab of tabs) await card(tab).waitFor();
+    await tabs[3].bringToFront();
+    await key(tabs[3], "y");
+    assert.equal((await c.result()).ok, true);
+    for (const tab of tabs) await tab.locator("article.ask").waitFor({ state: "detached" });
+  },
+
+  // The first paint, measured and printed; what it loads is bounded.
+  async paint() {
+    for (let i = 0; i < 40; i++) await call("write_file", { path: `f${i}.txt`, content: "x\n" });
+    const page = await visit();
+    for (const path of ["/", "/sessions/agent", "/usage", "/ledger"]) {
+      const times = [];
+      let bytes = 0;
+      for (let i = 0; i < 5; i++) {
+        await page.goto(BASE + path);
+        const one = await page.evaluate(() => new Promise((done) => {
+          const look = () => {
+            const p = performance.getEntriesByName("first-contentful-paint")[0];
+            if (!p) return requestAnimationFrame(look);
+            const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
+            done({ paint: p.startTime, bytes: all.reduce((n, e) => n + e.decodedBodySize, 0) });
+          };
+          look();
+        }));
+        times.push(one.paint);
+        bytes = Math.max(bytes, one.bytes);
+      }
+      times.sort((a, b) => a - b);
+      console.log(`${path}: first paint ${times[0].toFixed(0)} to ${times[4].toFixed(0)} ms, median ${times[2].toFixed(0)} ms, ${bytes} bytes in all`);
+      assert.ok(bytes > 0 && bytes < 250_000, `${path} needs ${bytes} bytes`);
+    }
+  },
+};
+
+const { screenshots } = await import("./screenshots.mjs").then((m) => m.default({ visit, control, begin, call, live, key, card, BASE, TO, mkdir, assert }));
+const run = { ...scenarios, screenshots }[process.argv[2]];
+assert.ok(run, `no scenario is named ${process.argv[2]}`);
+try {
+  await run();
+  assert.deepEqual(troubles, []);
+} catch (e) {
+  console.log(troubles.join("\n"));
+  throw e;
+} finally {
+  await browser.close();
+}
