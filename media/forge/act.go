@@ -69,6 +69,9 @@ func (f *forge) action(ctx context.Context, call *tool.Call, id string, plan med
 		sources[ref] = s
 		if s.file {
 			intent.Targets = append(intent.Targets, tool.PathTo(s.path, tool.Read))
+			if call.Reading(s.path) != tool.Allow {
+				intent.Permission = tool.ReadPermission // what stops read_file stops this, in the same words
+			}
 		}
 	}
 	return tool.Action{Intent: intent, Run: func(ctx context.Context, r tool.Runner) (tool.Result, error) {
