@@ -6,6 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -473,4 +477,40 @@ func TestCleanName(t *testing.T) {
 			t.Errorf("%q: %q", in, got)
 		}
 	}
+}
+
+// The pipeline and its engines serve scripts and workers as well: they know no tools, sessions, policy or faces.
+func TestTheCoreKnowsNoAgents(t *testing.T) {
+	const module = "github.com/tackle-dev/tackle/"
+	n := 0
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && d.Name() == "forge" {
+			return cmp2(err, fs.SkipDir)
+		}
+		if d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		n++
+		for _, im := range f.Imports {
+			own, ok := strings.CutPrefix(strings.Trim(im.Path.Value, `"`), module)
+			if ok && !slices.ContainsFunc([]string{"media", "internal/pipe", "internal/text", "internal/diff", "patch", "change"}, func(s string) bool { return own == s || strings.HasPrefix(own, s+"/") }) {
+				t.Errorf("%s imports %s", p, own)
+			}
+		}
+		return nil
+	})
+	if err != nil || n < 20 {
+		t.Errorf("%d files, %v", n, err)
+	}
+}
+
+func cmp2(err, or error) error {
+	if err != nil {
+		return err
+	}
+	return or
 }
