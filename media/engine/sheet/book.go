@@ -117,7 +117,7 @@ func (b *book) part(name string) ([]byte, error) {
 	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
 		return nil, media.Failf("the part %q is not UTF-8; save the workbook again with another program.", name)
 	}
-	if len(data) < 1<<20 || !machineMade(data) {
+	if len(data) < 1<<20 || !whole(data) {
 		if err := pack.CheckXML(name, data, b.r.Limits); err != nil {
 			return nil, err
 		}
@@ -128,28 +128,18 @@ func (b *book) part(name string) ([]byte, error) {
 	return data, nil
 }
 
-// machineMade reports whether a large part looks whole enough to be scanned without the slow check: every tag is closed,
-// and the root ends the part.
-func machineMade(data []byte) bool {
+// whole reports whether a large part looks whole enough to be scanned without the slow check: its first element is also
+// what ends last. A checksum has said before that the bytes are those that were written.
+func whole(data []byte) bool {
 	s := scanner{b: data}
-	depth, most := 0, 0
-	for {
-		t, ok := s.next()
-		if !ok {
-			break
-		}
-		switch {
-		case t.end:
-			depth--
-		case !t.closed:
-			depth++
-			most = max(most, depth)
-		}
-		if depth < 0 {
-			return false
-		}
+	root, ok := s.next()
+	at := bytes.LastIndexByte(data, '<')
+	if !ok || root.closed || at <= root.from {
+		return false
 	}
-	return depth == 0 && most < 30 && bytes.HasSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(">"))
+	last := scanner{b: data, i: at}
+	end, ok := last.next()
+	return ok && end.end && bytes.Equal(end.name, root.name) && len(bytes.TrimRight(data[end.to:], " \t\r\n")) == 0
 }
 
 func (b *book) set(name string, data []byte) {

@@ -176,8 +176,10 @@ func (b *book) put(src []byte, cells map[pos]val) ([]byte, error) {
 		e.replace(g.data.from, g.data.to, []byte("<"+pre+"sheetData>"))
 	}
 	w := &writer{b: b, e: e, pre: pre, cells: cells, want: want}
-	g.walk(func(r *row) bool { w.begin(r); return w.err == nil }, func(r *row, c *cell) bool { w.cell(c); return w.err == nil },
-		func(r *row) bool { w.end(r); return w.err == nil })
+	formulas := bytes.Contains(src, []byte("<"+pre+"f")) // their computed values go, so all rows must be seen
+	on := func() bool { return w.err == nil && (formulas || len(w.want) > 0) }
+	g.walk(func(r *row) bool { w.begin(r); return on() }, func(r *row, c *cell) bool { w.cell(c); return w.err == nil },
+		func(r *row) bool { w.end(r); return on() })
 	end := g.endAt
 	if g.data.closed {
 		end = g.data.to
@@ -304,6 +306,9 @@ func dimension(src []byte, cells []pos) []byte {
 			bx.b.row, bx.b.col = max(bx.b.row, p.row), max(bx.b.col, p.col)
 		}
 		ref := bx.String()
+		if ref == t.get("ref") {
+			return src
+		}
 		return bytes.Join([][]byte{src[:t.from], with(src, &t, "ref", &ref), src[t.to:]}, nil)
 	}
 }

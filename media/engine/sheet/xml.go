@@ -207,6 +207,9 @@ type edits struct {
 }
 
 func (e *edits) replace(from, to int, with []byte) {
+	if e.n == 0 && len(e.src) > 1<<16 {
+		e.out.Grow(len(e.src) + len(e.src)/16) // once, instead of by doubling
+	}
 	e.out.Write(e.src[e.at:from])
 	e.out.Write(with)
 	e.at = to
