@@ -11,7 +11,7 @@ CLIENTS ?=
 ROOT    ?= examples/sample
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: run build test check unit race vet fuzz suites oracles clients kill bench deps golden clean
+.PHONY: run build test check unit race vet fuzz suites oracles clients console screenshots kill bench deps golden clean
 
 run: deps build ## console, API and MCP over a scratch copy of ROOT (default: a sample project), after saying how to connect
 	@dir=$$(mktemp -d) && cp -R '$(ROOT)' "$$dir/project" && $(BIN) serve -C "$$dir/project" --state "$$dir/state"; code=$$?; \
@@ -20,7 +20,7 @@ run: deps build ## console, API and MCP over a scratch copy of ROOT (default: a 
 build: ## bin/tackle
 	@$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/tackle
 
-test: deps check race suites oracles fuzz clients ## everything that CI runs
+test: deps check race suites oracles fuzz clients console ## everything that CI runs
 
 check: vet unit ## format, vet, staticcheck, import rules, unit tests: under three minutes
 
@@ -58,6 +58,20 @@ clients: build ## real MCP clients and the protocol's conformance runner, from n
 	@TACKLE='$(CURDIR)/$(BIN)' TACKLE_NPM='$(NPM)' TACKLE_CLIENTS='$(CLIENTS)' $(GO) test -count=1 -timeout 30m -v ./tests/clients ./tests/conformance \
 		| grep -v -e '^=== ' -e '^    --- PASS'; test $${PIPESTATUS[0]} -eq 0
 
+console: ## what a person does in the console, in Debian's chromium
+	@scripts/deps.sh browser
+	@TACKLE_NPM='$(NPM)' $(GO) test -count=1 -timeout 20m -v -run InABrowser ./tests/console | grep -v '^=== '; test $${PIPESTATUS[0]} -eq 0
+
+# The pictures of the README, of all that are drawn.
+PICTURES := asks-1280-light asks-1280-dark asks-360-light asks-360-dark now-1280-light now-1280-dark session-360-light session-360-dark \
+	call-1280-light call-1280-dark usage-1280-light usage-1280-dark usage-360-light usage-360-dark
+
+screenshots: ## the console's pages, light and dark, 360 and 1280 wide, into .screenshots; the README's into docs/images
+	@scripts/deps.sh browser
+	@TACKLE_NPM='$(NPM)' TACKLE_SCREENSHOTS='$(CURDIR)/.screenshots' $(GO) test -count=1 -timeout 20m -run Screenshots ./tests/console
+	@mkdir -p docs/images && for p in $(PICTURES); do pngquant --force --strip --skip-if-larger --quality 70-95 --output docs/images/$$p.png .screenshots/$$p.png || exit 1; done
+	@echo "Look at each: .screenshots/*.png and docs/images/*.png"
+
 bench: ## benchmarks of the packages, and whole processes beside their peers
 	@$(GO) test -run '^$$' -bench . -benchmem ./...
 
@@ -68,4 +82,4 @@ golden: ## rewrite golden files from what the code does now; read the diff befor
 	@$(GO) test ./... -update
 
 clean:
-	@rm -rf bin dist .bench .npm
+	@rm -rf bin dist .bench .npm .screenshots

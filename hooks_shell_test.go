@@ -46,12 +46,12 @@ exit 0
 	if shown != nil {
 		t.Errorf("a person was asked about what a hook denies: %q", shown)
 	}
-	res := call(t, box, "shell", map[string]any{"command": "git log", "timeout": 7, "description": "look"})
+	res := call(t, box, "shell", map[string]any{"command": "git log", "timeout": 90, "description": "look"})
 	if !res.OK() || !strings.Contains(res.Text(), "git rewritten") || len(shown) != 1 || shown[0] != "touch made && echo git rewritten" {
 		t.Errorf("rewritten: shown %q, %s", shown, res.Text())
 	}
 	seen := p.get("ws/seen.log")
-	for _, part := range []string{`"tool_name":"Bash"`, `"command":"git log"`, `"timeout":7000`, `"description":"look"`, `"hook_event_name":"PreToolUse"`, `"permission_mode":"default"`, `"cwd":"` + p.dir + `/ws"`} {
+	for _, part := range []string{`"tool_name":"Bash"`, `"command":"git log"`, `"timeout":90000`, `"description":"look"`, `"hook_event_name":"PreToolUse"`, `"permission_mode":"default"`, `"cwd":"` + p.dir + `/ws"`} {
 		if !strings.Contains(seen, part) {
 			t.Errorf("%s is not in what the hook got: %s", part, seen)
 		}

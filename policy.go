@@ -73,6 +73,7 @@ func (p *policy) options(m config.Merged) permission.Options {
 	if b.commands.dir != "" {
 		facts.State = append(facts.State, b.commands.dir)
 	}
+	facts.OpenPath = b.cfg.Host == nil && openPath(os.Getenv("PATH"), b.cfg.Roots)
 	facts.Artifacts = b.artifacts.SessionDir(b.cfg.Session)
 	facts.Readable = m.Config.ReadRoots
 	for _, f := range m.Files {
@@ -171,4 +172,24 @@ func (s *snapshot) forget(path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.files, path)
+}
+
+// openPath reports whether a directory of PATH lies in a workspace root, as it is named or as it resolves.
+func openPath(path string, roots []string) bool {
+	real := func(dir string) string {
+		if r, err := filepath.EvalSymlinks(dir); err == nil {
+			return r
+		}
+		return dir
+	}
+	for _, dir := range filepath.SplitList(path) {
+		for _, root := range roots {
+			for _, d := range []string{dir, real(dir)} {
+				if rel, err := filepath.Rel(real(root), d); err == nil && filepath.IsLocal(rel) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

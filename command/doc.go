@@ -25,7 +25,7 @@
 // The verdict of ReadOnly is about bash started without start-up files (bash --norc --noprofile -c LINE), with an
 // environment from which everything is removed that changes what commands do (BASH_ENV, ENV, SHELLOPTS, BASHOPTS,
 // BASH_FUNC_*, CDPATH, GIT_*, LESS*, RIPGREP_CONFIG_PATH, GREP_OPTIONS, LD_*, PAGER), and with PATH set to directories that
-// the agent cannot write. Another shell reads the same text otherwise. What the line reads is not judged here:
+// the agent cannot write (host.Command.Trusted). Another shell reads the same text otherwise. What the line reads is not judged here:
 // [Facts.Paths] names the files, and policy decides about them. And even so a read-only line belongs into a sandbox that
 // cannot write: classification decides whether to ask, the sandbox what can happen.
 package command

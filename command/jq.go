@@ -16,7 +16,8 @@ func checkJq(args []string, d *decoding) string {
 
 // jqNames are the functions and keywords of jq that depend on their input alone. Left out are env, input_filename,
 // get_search_list, modulemeta, import and include, which look at the environment and the disk; def, which gives names a
-// new meaning; and whatever a newer jq may bring.
+// new meaning; repeat, while, until, infinite and recurse with an argument, which may never end; and whatever a newer jq
+// may bring.
 var jqNames = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`
@@ -26,10 +27,10 @@ var jqNames = func() map[string]bool {
 		nulls booleans numbers strings arrays objects iterables scalars
 		add any all flatten range floor sqrt pow log exp log10 log2 exp2 exp10 ceil round trunc fabs abs significand drem
 		ldexp scalb scalbln nearbyint logb gamma lgamma tgamma lgamma_r frexp modf
-		tostring tonumber toarray type infinite nan isinfinite isnan isnormal isvalid isempty
+		tostring tonumber toarray type nan isinfinite isnan isnormal isvalid isempty
 		sort sort_by group_by min max min_by max_by unique unique_by reverse contains inside startswith endswith combinations
 		ltrimstr rtrimstr trimstr trim ltrim rtrim explode implode split splits join ascii ascii_downcase ascii_upcase
-		while until repeat input inputs limit skip first last nth transpose bsearch indices index rindex
+		input inputs limit skip first last nth transpose bsearch indices index rindex
 		test match capture scan sub gsub tojson fromjson
 		todate fromdate now dateadd datesub date localtime gmtime mktime strftime strptime strflocaltime
 		fromdateiso8601 todateiso8601 input_line_number tostream fromstream truncate_stream
@@ -82,8 +83,11 @@ func (p *jqParser) read(closing byte, depth int) {
 		case nameStart(c):
 			name := p.name()
 			key := closing == '}' && (last == 0 || last == ',') && p.endsKey()
-			if strings.HasPrefix(p.s[p.i:], "::") || !key && !jqNames[name] {
+			switch {
+			case strings.HasPrefix(p.s[p.i:], "::") || !key && !jqNames[name]:
 				p.refused = name
+			case name == "recurse" && !key && p.calls():
+				p.refused = "recurse with an argument, which may never end"
 			}
 		default:
 			p.i++
@@ -129,6 +133,11 @@ func (p *jqParser) space() {
 func (p *jqParser) endsKey() bool {
 	rest := strings.TrimLeft(p.s[p.i:], " \t\r\n")
 	return rest != "" && strings.IndexByte(":,}", rest[0]) >= 0
+}
+
+// calls reports whether arguments follow.
+func (p *jqParser) calls() bool {
+	return strings.HasPrefix(strings.TrimLeft(p.s[p.i:], " \t\r\n"), "(")
 }
 
 func (p *jqParser) number() {

@@ -186,32 +186,65 @@ func (c *Call) reads(e *entry) []Path {
 	return out
 }
 
-// writes returns what a well-known command changes.
+// writes returns what a well-known command changes, and what of it another file gets.
 func (c *Call) writes() []Path {
-	name := c.Name()
 	var operands []*Word
+	var into *Word // the folder that an option names
+	first := 0     // operands in front of the files
+	switch c.Name() {
+	case "chmod", "chown", "chgrp", "sed":
+		first = 1
+	}
 	for i := 1; i < len(c.Args); i++ {
-		if w := &c.Args[i]; !strings.HasPrefix(w.Text, "-") && (w.Literal() || w.Doubt == Glob) {
+		w := &c.Args[i]
+		switch {
+		case c.targeted(i):
+			if t := *w; into == nil {
+				if t.Text = target(w.Text); t.Text == "" && i+1 < len(c.Args) {
+					i++
+					t = c.Args[i]
+				}
+				into = &t
+			}
+		case !strings.HasPrefix(w.Text, "-") && (w.Literal() || w.Doubt == Glob):
 			operands = append(operands, w)
+		case instead(c.Name(), w.Text):
+			first = 0
 		}
 	}
+	operands = operands[min(first, len(operands)):]
 	var out []Path
 	add := func(w *Word, write bool) {
-		if w.Text != "" {
+		if w.Text != "" && (w.Literal() || w.Doubt == Glob) {
 			out = append(out, Path{Name: w.Text, Write: write, Glob: w.Doubt == Glob})
 		}
 	}
-	switch name {
-	case "chmod", "chown", "chgrp", "sed":
-		operands = operands[min(1, len(operands)):]
-		fallthrough
-	case "rm", "rmdir", "unlink", "shred", "mkdir", "touch", "tee", "truncate", "mv", "mkfifo", "mknod", "sort":
+	switch c.Name() {
+	case "chmod", "chown", "chgrp", "sed", "rm", "rmdir", "unlink", "shred", "mkdir", "touch", "tee", "truncate", "mkfifo", "mknod":
 		for _, w := range operands {
 			add(w, true)
 		}
-	case "cp", "ln", "install":
+	case "sort": // which of them is written depends on its options
+		for _, w := range operands {
+			add(w, false)
+			add(w, true)
+		}
+	case "cp", "ln", "install", "mv":
+		if into != nil {
+			operands = append(operands, into)
+		}
 		for i, w := range operands {
-			add(w, i == len(operands)-1)
+			last := i == len(operands)-1
+			if !last {
+				add(w, false)
+			}
+			if last || c.Name() == "mv" {
+				add(w, true)
+			}
+		}
+	case "source", ".":
+		if len(operands) > 0 {
+			add(operands[0], false)
 		}
 	case "dd":
 		for _, w := range operands {
@@ -223,4 +256,32 @@ func (c *Call) writes() []Path {
 		}
 	}
 	return out
+}
+
+// targeted reports whether an argument is the option -t of cp and its like, which names the folder that files go into.
+func (c *Call) targeted(i int) bool {
+	switch c.Name() {
+	case "cp", "mv", "ln", "install":
+		t := c.Args[i].Text
+		return strings.HasPrefix(t, "--t") || short(t, 't')
+	}
+	return false
+}
+
+// target returns the value that is attached to the option, or "".
+func target(option string) string {
+	if strings.HasPrefix(option, "--") {
+		_, value, _ := strings.Cut(option, "=")
+		return value
+	}
+	return option[strings.IndexByte(option, 't')+1:]
+}
+
+// instead reports whether an option stands for the operand in front of the files: sed's script, chmod's mode.
+func instead(name, option string) bool {
+	if name == "sed" {
+		return strings.HasPrefix(option, "--e") || strings.HasPrefix(option, "--f") && strings.Contains(option, "=") ||
+			short(option, 'e') && !strings.HasSuffix(option, "e") || short(option, 'f') && !strings.HasSuffix(option, "f")
+	}
+	return strings.HasPrefix(option, "--ref")
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,16 @@ func (f *Facts) ReadOnly() (ok bool, reason string) {
 		return false, reason
 	}
 	return true, ""
+}
+
+// Looks reports whether every part of a line only looks, see [Call.Looks] and [Facts.Parts]: then it does so in whatever it is
+// wrapped. It wants facts of a line that was parsed without an error.
+func (f *Facts) Looks() bool {
+	parts := f.Parts()
+	return f.Construct == "" && len(parts) > 0 && !slices.ContainsFunc(parts, func(i int) bool {
+		ok, _ := f.Calls[i].Looks()
+		return !ok
+	})
 }
 
 // looks returns why the facts are not those of a read-only line, or "".

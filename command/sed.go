@@ -29,8 +29,8 @@ func checkSed(args []string, d *decoding) string {
 }
 
 // sedScript reads one script by a grammar in which no command can write a file or run a program. Everything else is
-// refused: a, b, c, e, i, r, t, v, w, F, R, W, labels, comments, and an address with a delimiter of its own. A script
-// must be whole in itself, because sed joins the scripts of several -e with newlines.
+// refused: a, b, c, e, i, r, t, v, w, D, F, R, W, labels, comments, and an address with a delimiter of its own. b, t and D may
+// go round for ever. A script must be whole in itself, because sed joins the scripts of several -e with newlines.
 func sedScript(s string) string {
 	p := &sedParser{s: s}
 	for {
@@ -83,7 +83,7 @@ func (p *sedParser) command() string {
 		return "no command"
 	case '{', '}':
 		return ""
-	case 'p', 'P', '=', 'd', 'D', 'n', 'N', 'h', 'H', 'g', 'G', 'x', 'z':
+	case 'p', 'P', '=', 'd', 'n', 'N', 'h', 'H', 'g', 'G', 'x', 'z':
 	case 'q', 'Q', 'l':
 		p.skip(" \t")
 		p.skip("0123456789")

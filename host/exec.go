@@ -51,6 +51,10 @@ type Command struct {
 	Dir string            // absolute; "" is the runner's default directory
 	Env map[string]string // added to the fixed environment, and stronger than it (see [HazardousVariable])
 
+	// Trusted finds programs in those directories of PATH alone that do not lie in the workspace: what only looks must not
+	// run a program of the workspace that has the name of another.
+	Trusted bool
+
 	Input    bool  // keep standard input open as a pipe for Process.Input; default: end of file at once
 	Terminal *Size // a pseudo-terminal as input, output and errors; default: no controlling terminal at all
 	Split    bool  // keep standard error apart; default: one stream, in the order in which things were written

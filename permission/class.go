@@ -43,11 +43,14 @@ type Facts struct {
 	Home      string   // for "~/" in patterns
 	State     []string // tackle's own directories: journal, before-images, ledger, grants
 	Artifacts string   // the session's artifacts; usually below State, and read like the workspace
-	Config    []string // tackle's configuration files outside of the workspace; ".tackle" counts at every place
+	Config    []string // tackle's configuration files and folders, and programs of hooks; ".tackle" counts at every place
 
 	// Command says which class a command has that does more than look: exec-sandboxed where it runs in the sandbox. Nil:
 	// exec-host. What only looks is exec-readonly by [command.ReadOnly], whose demands on the shell the host meets.
 	Command func(tool.Target) Class
+	// OpenPath says that commands find programs in the workspace by their name (PATH). A line that only looks is run without
+	// those; in a line that does more, a command that looks may be any of them.
+	OpenPath bool
 	// Known reports whether the configuration names the host of a URL target. Nil: no host is known.
 	Known func(tool.Target) bool
 	// Trusted reports whether an imported tool's own word that it only reads may be believed. Nil: no tool is trusted.

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tackle-dev/tackle/command"
 	"github.com/tackle-dev/tackle/tool"
@@ -44,6 +45,7 @@ func (j *judge) commands(t tool.Target) []subject {
 		owner := l.owner(i, parts)
 		l.calls[owner] = append(l.calls[owner], i)
 	}
+	whole := l.facts.Looks()
 	out := make([]subject, 0, len(parts))
 	for _, i := range parts {
 		part := t
@@ -52,7 +54,7 @@ func (j *judge) commands(t tool.Target) []subject {
 			l.names[i] = append(l.names[i], l.facts.Calls[k].Name())
 		}
 		s := subject{target: part, line: l, part: i, n: 1, whole: t.Value}
-		if l.looks(i) {
+		if l.looks(i) && (!j.facts.OpenPath || whole || !l.found(i)) {
 			s.classes[0] = ExecReadonly
 		} else {
 			s.classes[0] = j.classCommand(&part)
@@ -88,6 +90,17 @@ func (l *line) looks(i int) bool {
 	}
 	ok, _ := l.facts.Calls[i].Looks()
 	return ok
+}
+
+// found reports whether a part is looked up on PATH: it is no builtin of bash, and named without its directory.
+func (l *line) found(i int) bool {
+	c := &l.facts.Calls[i]
+	switch name := c.Args[0].Text; name {
+	case "cd", "echo", "printf", "pwd", "true", "false", "test", "[", "type", "command":
+		return c.Via == command.Wrapped
+	default:
+		return !strings.Contains(name, "/")
+	}
 }
 
 func (j *judge) classCommand(t *tool.Target) Class {

@@ -247,7 +247,7 @@ func (g *Gate) guardPath(s *subject, f *form) guard {
 	case f.state:
 		return guard{tool.Deny, "state", "it is tackle's own state, which only tackle writes"}
 	case f.config:
-		return guard{tool.Ask, "config", "it is configuration of tackle, which decides what agents may do"}
+		return guard{tool.Ask, "config", "it is configuration of tackle, or a program that its hooks run, which decides what agents may do"}
 	case f.protected != "":
 		return guard{tool.Ask, "protected-names", fmt.Sprintf("%q is a protected name: such files run code or instruct agents the next time somebody opens a shell, an editor or a repository", f.protected)}
 	}

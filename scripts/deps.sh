@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building and testing need and is not here yet: Debian packages and Go modules.
-# npm packages are installed by the scripts that use them.
+# npm packages are installed by the tests that use them. With the argument "browser" also what the console is tried and
+# drawn with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +14,13 @@ have setfacl || need+=(acl)
 have node || need+=(nodejs)
 have npm || need+=(npm)
 have gcc || need+=(gcc libc6-dev) # the race detector links with it
+if [ "${1:-}" = browser ]; then
+  have chromium || need+=(chromium)
+  have pngquant || need+=(pngquant)
+  have fc-list || need+=(fontconfig)
+  [[ "$(fc-list 2>/dev/null)" == *Inter* ]] || need+=(fonts-inter)
+  [[ "$(fc-list 2>/dev/null)" == *JetBrains* ]] || need+=(fonts-jetbrains-mono)
+fi
 
 if [ ${#need[@]} -gt 0 ]; then
   if ! have apt-get; then

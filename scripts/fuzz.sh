@@ -1,30 +1,37 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the tree for a while: fuzz.sh DURATION [PREFIX]. A tree without targets is an error.
-# PREFIX keeps the targets of one folder. Go's fuzzer now and then reports its own stop at the end of the time as
-# "context deadline exceeded", with no input to blame, on a busy machine; such a run is repeated, three times in all.
+# PREFIX keeps the targets of one folder. As many targets run at a time as there are processors, each with one worker.
+# Go's fuzzer now and then reports its own stop at the end of the time as "context deadline exceeded", with no input to
+# blame, on a busy machine; such a run is repeated, three times in all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-duration=${1:-10s}
-prefix=${2:-}
 
-# fuzz DIR NAME prints nothing when the target held, and the report when it did not.
+# fuzz DIR NAME prints a line when the target held, and the report when it did not.
 fuzz() {
   local out try
   for try in 1 2 3; do
-    out=$(go test "./$1" -run '^$' -fuzz "^$2\$" -fuzztime "$duration" 2>&1 </dev/null) && return 0
+    if out=$(go test "./$1" -run '^$' -fuzz "^$2\$" -fuzztime "$duration" -parallel 1 2>&1 </dev/null); then
+      printf 'fuzz %-40s %s\n' "$1" "$2"
+      return 0
+    fi
     grep -q 'context deadline exceeded' <<<"$out" && ! grep -q 'Failing input' <<<"$out" || break
     echo "fuzz: $1 $2 was stopped late by the clock (try $try)" >&2
   done
-  echo "$out"
-  return 1
+  printf 'fuzz: %s %s failed\n%s\n' "$1" "$2" "$out"
+  return 255 # xargs starts no more
 }
 
-n=0
-while IFS=: read -r file name; do
-  case $file in "$prefix"*) ;; *) continue ;; esac
-  n=$((n + 1))
-  printf 'fuzz %-40s %s\n' "$(dirname "$file")" "$name"
-  fuzz "$(dirname "$file")" "$name"
-done < <(git ls-files --cached --others --exclude-standard '*_test.go' | xargs grep -hHoE '^func Fuzz[A-Za-z0-9_]+' | sed 's/func //' | sort)
-[ "$n" -gt 0 ] || { echo "fuzz: found no target" >&2; exit 1; }
-echo "fuzz: $n targets, $duration each, nothing found"
+if [ "${1:-}" = --one ]; then
+  duration=$2
+  fuzz "$(dirname "$3")" "$4"
+  exit
+fi
+
+duration=${1:-10s}
+prefix=${2:-}
+targets=$(git ls-files --cached --others --exclude-standard '*_test.go' | xargs grep -hHoE '^func Fuzz[A-Za-z0-9_]+' | sed 's/:func / /' | sort |
+  awk -v p="$prefix" 'index($1, p) == 1')
+[ -n "$targets" ] || { echo "fuzz: found no target" >&2; exit 1; }
+xargs -P "$(nproc)" -L 1 "$0" --one "$duration" <<<"$targets" ||
+  { echo "fuzz: something was found" >&2; exit 1; }
+echo "fuzz: $(wc -l <<<"$targets") targets, $duration each, nothing found"

@@ -114,6 +114,12 @@ func (s *Server) revokeToken(r *http.Request, who Identity, _ none) (Done, error
 	return Done{true}, s.cfg.Box.Note(r.Context(), who.String(), "revoked token "+id)
 }
 
+// codeAgain makes a code for who is logged in at the console already.
+func (s *Server) codeAgain(r *http.Request, who Identity) (code, path string, expires time.Time, err error) {
+	made, err := s.createCode(r, who, NewCode{})
+	return made.Code, made.Path, made.Expires, err
+}
+
 func (s *Server) createCode(r *http.Request, who Identity, b NewCode) (MadeCode, error) {
 	id := Identity{Name: b.Name, Role: b.Role}
 	if id.Name == "" {

@@ -8,10 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite" // a second writer beside the server
 
@@ -86,6 +88,28 @@ func TestX4_OddConnections(t *testing.T) {
 	defer slow.Close()
 	fmt.Fprintf(slow, "POST /api/calls HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", p.tokens["root"])
 	p.get("eve", "/api/me", nil)
+}
+
+// deadlines remembers the read deadlines that a handler sets.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(at time.Time) error {
+	d.set = append(d.set, at)
+	return nil
+}
+
+// P8: the time to send a body is bounded, the time that a call may wait for a person is not bounded by it.
+func TestP8_WaitingCallsHaveNoReadDeadline(t *testing.T) {
+	p := start(t, nil)
+	req := p.request("POST", "/api/calls", core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}, p.as("root"), header("Host", "localhost"))
+	d := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	p.srv.Handler().ServeHTTP(d, req)
+	if d.Code != 200 || len(d.set) != 2 || d.set[0].IsZero() || !d.set[1].IsZero() {
+		t.Errorf("%d, deadlines %v", d.Code, d.set)
+	}
 }
 
 // X4: while another process holds the database, what is read is still answered, and what would be stored is refused with what to

@@ -77,7 +77,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // of proxies
 	w.WriteHeader(http.StatusOK)
-	out := &eventWriter{w: w, ctl: http.NewResponseController(w), valid: access.PassOf(r.Context()).Valid}
+	out := &eventWriter{w: w, ctl: http.NewResponseController(w), patience: s.patience, valid: access.PassOf(r.Context()).Valid}
 	out.buf = append(out.buf, "retry: 1000\n\n"...)
 	out.notice(noticeHello, stream.Position(), Hello{stream.Position(), stream.Reset()})
 	return out.run(r.Context(), stream)
@@ -85,10 +85,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 
 // eventWriter writes one stream.
 type eventWriter struct {
-	w     http.ResponseWriter
-	ctl   *http.ResponseController
-	buf   []byte
-	valid func(context.Context) error
+	w        http.ResponseWriter
+	ctl      *http.ResponseController
+	buf      []byte
+	patience time.Duration // for a client to take what was written
+	valid    func(context.Context) error
 }
 
 // run writes events until the stream or the client ends. What it returns has no one to read it.
@@ -144,7 +145,7 @@ func (o *eventWriter) notice(name string, id int64, data any) {
 }
 
 func (o *eventWriter) flush() error {
-	_ = o.ctl.SetWriteDeadline(time.Now().Add(writeTime)) // a listener that has none needs none
+	_ = o.ctl.SetWriteDeadline(time.Now().Add(o.patience)) // a listener that has none needs none
 	_, err := o.w.Write(o.buf)
 	if o.buf = o.buf[:0]; cap(o.buf) > 64<<10 {
 		o.buf = nil

@@ -71,7 +71,7 @@ func act[B, R any](method, path, id, about, summary string, role Role, fn func(r
 	rt.serve = func(w http.ResponseWriter, r *http.Request) error {
 		var body B
 		if rt.body != nil {
-			if err := decode(r, &body); err != nil {
+			if err := decode(w, r, &body); err != nil {
 				return err
 			}
 		}
@@ -112,7 +112,6 @@ func (s *Server) wrap(rt *route) http.Handler {
 			return
 		}
 		if r.Body != nil && r.Body != http.NoBody {
-			_ = http.NewResponseController(w).SetReadDeadline(begin.Add(bodyTime)) // a listener that has none needs none
 			r.Body = http.MaxBytesReader(rec, r.Body, most)
 		}
 		if err := rt.serve(rec, r); err != nil {
@@ -221,10 +220,15 @@ func (e *unsupported) Error() string {
 }
 
 // decode reads a JSON body, strictly. A body of another type is refused: a page of another origin could send it unasked.
-func decode(r *http.Request, v any) error {
+func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return &unsupported{r.Header.Get("Content-Type")}
 	}
+	// The deadline is for the body alone: one that passes later would end a call that waits for a person. A listener that has
+	// no deadlines needs none.
+	ctl := http.NewResponseController(w)
+	_ = ctl.SetReadDeadline(time.Now().Add(bodyTime))
+	defer func() { _ = ctl.SetReadDeadline(time.Time{}) }()
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {

@@ -105,6 +105,7 @@ type Server struct {
 	closed sync.Once
 
 	announced bool
+	patience  time.Duration // with clients of streams that do not read
 }
 
 // New puts a server together. From now on asks wait for an answer. Errors: contradictions in cfg.
@@ -124,7 +125,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s := &Server{cfg: cfg, keys: NewKeys(cfg.Box)}
+	s := &Server{cfg: cfg, keys: NewKeys(cfg.Box), patience: writeTime}
 	s.door = &access.Door{Keys: s.keys, Guard: guard, Secure: cfg.Secure, Refuse: refuse}
 	for _, t := range cfg.Tokens {
 		if err := cmp.Or(access.CheckName(t.Name), t.Role.Check()); err != nil {
@@ -141,7 +142,7 @@ func New(cfg Config) (*Server, error) {
 	if s.spec, err = s.describe(); err != nil {
 		return nil, fmt.Errorf("server: description of the API: %w", err)
 	}
-	if s.console, err = console.New(console.Config{Core: s.core, Logout: "/logout", Connect: slices.Clone(cfg.Connect), Log: cfg.Log}); err != nil {
+	if s.console, err = console.New(console.Config{Core: s.core, Logout: "/logout", Code: s.codeAgain, Connect: slices.Clone(cfg.Connect), Log: cfg.Log}); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if s.handler, err = s.mux(); err != nil {

@@ -123,7 +123,7 @@ func launch(ctx context.Context, o *options, dir string) (*process, error) {
 		return nil, err
 	}
 	buf := make([]byte, 0, 4096)
-	for !strings.Contains(string(buf), "Try a call") {
+	for !strings.Contains(string(buf), "No agent at hand") {
 		n, err := out.Read(buf[len(buf):cap(buf)])
 		if err != nil {
 			return nil, fmt.Errorf("the server says: %s: %w", buf, err)

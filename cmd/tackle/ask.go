@@ -177,6 +177,12 @@ func (a *app) grantsCommand() *cobra.Command {
 				case g.Fingerprint != "":
 					what = "one call " + g.Fingerprint[:min(12, len(g.Fingerprint))]
 				}
+				if g.Dir != "" {
+					what += " in " + show.Line(g.Dir)
+				}
+				if g.Scripts != "" {
+					what += ", while its script stays as it is"
+				}
 				how := string(g.Scope)
 				if g.Session != "" {
 					how += " " + show.Line(g.Session)

@@ -328,3 +328,29 @@ func TestT5_ChangedBehindThePrompt(t *testing.T) {
 		t.Errorf("%q %v", b, err)
 	}
 }
+
+// P8: a yes for the session to a command that runs a script says where and while what it holds, and holds for that alone.
+func TestP8_GrantOfACommandIsShown(t *testing.T) {
+	dir := newDir(t, map[string]string{"ws/x.sh": "echo good\n"})
+	call := []string{"call", "--session", "s1", "shell", `{"command": "sh x.sh"}`}
+	s := at(t, dir, "", call...)
+	s.wait("in " + dir + "/ws")
+	s.wait("execute script " + dir + "/ws/x.sh")
+	s.press("s", "allowed: shell of sh x.sh")
+	s.wait("good")
+	if code := s.exit(); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if out, _ := quiet(t, dir, "", "grants"); !strings.Contains(out, "shell of sh x.sh in "+dir+"/ws, while its script stays as it is") {
+		t.Errorf("%s", out)
+	}
+	if out, code := quiet(t, dir, "", call...); code != exitOK || !strings.Contains(out, "good") {
+		t.Errorf("%d %s", code, out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ws/x.sh"), []byte("echo evil\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := quiet(t, dir, "", call...); code != exitDenied || strings.Contains(out, "evil\n") {
+		t.Errorf("another script: %d %s", code, out)
+	}
+}

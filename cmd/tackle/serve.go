@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,20 +94,35 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		}
 		defer servers.Close()
 	}
+	l, err := mcp.Listen(f.listen, f.public)
+	if err != nil {
+		return usage{fmt.Errorf("--listen: %w", err)}
+	}
+	base := "http://" + l.Addr().String()
+	if l.Addr().Network() == "unix" {
+		base = "http://localhost"
+	}
+	if !f.noMCP {
+		cfg.Connect = a.connections(box, base)
+	}
 	s, err := server.New(cfg)
 	if err != nil {
-		return usage{err}
+		return usage{errors.Join(err, l.Close())}
 	}
 	defer s.Close()
-	l, err := s.Listen()
-	if err != nil {
-		return usage{err}
-	}
-	if err := a.greet(ctx, box, s, l, f); err != nil {
-		l.Close()
-		return err
+	if err := a.greet(ctx, s, base, l.Addr(), cfg.Connect); err != nil {
+		return errors.Join(err, l.Close())
 	}
 	return s.Serve(ctx, l)
+}
+
+// connections are the ways to connect an agent to this server.
+func (a *app) connections(box *tackle.Box, base string) []server.Connection {
+	out := []server.Connection{{Name: "First, a token", Line: fmt.Sprintf("export TACKLE_TOKEN=$(%s serve token create my-agent --role agent%s)", self(), a.again(box))}}
+	for _, c := range setup.Clients() {
+		out = append(out, server.Connection{Name: c.Title, Line: fmt.Sprintf("%s setup %s --url %s/mcp --write", self(), c.Name, base)})
+	}
+	return append(out, server.Connection{Name: "No agent at hand", Line: fmt.Sprintf(`%s call list_dir '{"path": "."}'%s`, self(), a.again(box))})
 }
 
 // warnings logs on standard error what a person should know.
@@ -175,6 +191,9 @@ func self() string {
 			return "tackle"
 		}
 	}
+	if me, err := os.Executable(); err == nil {
+		return show.Arg(me)
+	}
 	return os.Args[0]
 }
 
@@ -210,11 +229,7 @@ func (a *app) firstLogin(ctx context.Context, s *server.Server, base string) (st
 }
 
 // greet says where everything is.
-func (a *app) greet(ctx context.Context, box *tackle.Box, s *server.Server, l net.Listener, f *serveFlags) error {
-	base := "http://" + l.Addr().String()
-	if l.Addr().Network() == "unix" {
-		base = "http://localhost"
-	}
+func (a *app) greet(ctx context.Context, s *server.Server, base string, addr net.Addr, connect []server.Connection) error {
 	if err := s.Announce(ctx, base); err != nil {
 		return err
 	}
@@ -223,22 +238,22 @@ func (a *app) greet(ctx context.Context, box *tackle.Box, s *server.Server, l ne
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "tackle %s serves %s until Ctrl-C\n\n", version, box.Dir())
+	fmt.Fprintf(&b, "tackle %s serves %s until Ctrl-C\n\n", version, s.Box().Dir())
 	fmt.Fprintf(&b, "  Console  %s\n", console)
 	fmt.Fprintf(&b, "  API      %s/api/openapi.json\n", base)
-	if l.Addr().Network() == "unix" {
-		fmt.Fprintf(&b, "  Socket   %s\n", l.Addr())
+	if addr.Network() == "unix" {
+		fmt.Fprintf(&b, "  Socket   %s\n", addr)
 	}
-	if !f.noMCP {
-		var names []string
-		for _, c := range setup.Clients() {
-			names = append(names, c.Name)
+	if len(connect) > 0 {
+		fmt.Fprintf(&b, "  MCP      %s/mcp\n\nConnect an agent, or try a call, and see it in the console:\n\n", base)
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, c := range connect {
+			fmt.Fprintf(w, "  %s\t%s\n", c.Name, c.Line)
 		}
-		fmt.Fprintf(&b, "  MCP      %s/mcp\n\nConnect an agent:\n\n", base)
-		fmt.Fprintf(&b, "  export TACKLE_TOKEN=$(%s serve token create my-agent --role agent%s)\n", self(), a.again(box))
-		fmt.Fprintf(&b, "  %s setup CLIENT --url %s/mcp --write\n\n  CLIENT is one of %s\n", self(), base, strings.Join(names, ", "))
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintf(&b, "\nTry a call, and see it in the console:\n\n  %s call list_dir '{\"path\": \".\"}'%s\n\n", self(), a.again(box))
-	_, err = fmt.Fprint(a.err, b.String())
+	_, err = fmt.Fprintln(a.err, b.String())
 	return err
 }

@@ -32,7 +32,7 @@ var loginLine = regexp.MustCompile(`http://127\.0\.0\.1:\d+/login\?code=code_[\w
 func TestX4_ServeAtATerminal(t *testing.T) {
 	dir := newDir(t, map[string]string{"ws/a.txt": "one\n"})
 	s := at(t, dir, "", "serve", "--listen", "127.0.0.1:0")
-	s.wait("Try a call")
+	s.wait("No agent at hand")
 	link := loginLine.FindString(s.text())
 	if link == "" {
 		t.Fatalf("no address of the console:\n%s", s.text())

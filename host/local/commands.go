@@ -34,6 +34,11 @@ func (l *Local) Runner() (host.Runner, error) {
 	if cfg.Dir == "" && len(l.info.Roots) > 0 {
 		cfg.Dir = l.info.Roots[0].Path
 	}
+	if cfg.Workspace == nil {
+		for _, root := range l.info.Roots {
+			cfg.Workspace = append(cfg.Workspace, root.Path)
+		}
+	}
 	r, err := proc.Open(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("commands: %w", err)

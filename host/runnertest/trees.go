@@ -195,6 +195,30 @@ var trees = []scenario{
 			t.Errorf("exit is %+v", e)
 		}
 	}},
+	{name: "a command that stops its parent, and its limit", proves: "H1", run: func(t *testing.T, b *bed) {
+		if !b.Confinement().OwnerDeath {
+			t.Skip("its parent is this test: " + b.Confinement().String())
+		}
+		p := b.start(host.Command{Script: "setsid sleep 300 & read x; kill -STOP $PPID; sleep 300", Input: true, Limits: limit(long)})
+		b.write(p, "go\n")
+		e := b.wait(p)
+		b.ends(e, "ended after 3s (time limit)")
+		if !e.Gone {
+			t.Errorf("exit is %+v", e)
+		}
+	}},
+	{name: "a command that stops its parent, and is stopped", proves: "H1", run: func(t *testing.T, b *bed) {
+		if !b.Confinement().OwnerDeath {
+			t.Skip("its parent is this test: " + b.Confinement().String())
+		}
+		p := b.start(host.Command{Script: "setsid sleep 300 & read x; kill -STOP $PPID; >stopped; sleep 300", Input: true, Limits: limit(-1)})
+		b.write(p, "go\n")
+		b.until("it is stopped", func() bool { _, err := os.Stat(b.dir + "/stopped"); return err == nil })
+		b.stop(p, 50*time.Millisecond)
+		if e := b.wait(p); e.End != host.EndStopped || !e.Gone {
+			t.Errorf("exit is %+v", e)
+		}
+	}},
 	{name: "many at the same time", proves: "T11", run: func(t *testing.T, b *bed) {
 		var wg sync.WaitGroup
 		for i := range 12 {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -78,6 +79,9 @@ func (c *Console) answer(r *http.Request, p *page) error {
 func answerOf(r *http.Request, now time.Time) (core.Answer, error) {
 	f := r.PostForm
 	a := core.Answer{Fingerprint: f.Get("fingerprint")}
+	if all, err := strconv.Atoi(f.Get("hunks")); err == nil && len(f["hunk"]) != all && (f.Get("answer") == "yes" || f.Get("answer") == "always") {
+		return a, invalid(fmt.Sprintf("%d of %d edits are ticked, and the yes was for all; allow the ticked edits, or tick all of them", len(f["hunk"]), all))
+	}
 	switch f.Get("answer") {
 	case "yes":
 		a.Allow = true

@@ -27,8 +27,10 @@ type Config struct {
 	Logout string
 	// Connect are ways to connect an agent, shown where nothing has happened yet.
 	Connect []Connection
-	Now     func() time.Time // default time.Now
-	Log     *slog.Logger     // default: discards
+	// Code makes a code with which who asks can log in once more, at another browser. Nil: the pages make none.
+	Code func(r *http.Request, who access.Identity) (code, path string, expires time.Time, err error)
+	Now  func() time.Time // default time.Now
+	Log  *slog.Logger     // default: discards
 }
 
 // Connection is a way to connect an agent: a name and the line to type.
@@ -139,6 +141,7 @@ func (c *Console) routes() {
 	get("/ledger/verify", access.Viewer, c.verify)
 	get("/usage", access.Viewer, c.usage)
 	get("/keys", access.Viewer, c.keys)
+	post("/keys/code", access.Viewer, c.code)
 	c.mux.Handle("GET "+AssetPath+"{version}/{name}", c.files)
 	c.mux.Handle("GET /favicon.ico", http.RedirectHandler(c.files.url("icon.svg"), http.StatusFound))
 	c.mux.Handle("/", c.wrap(access.Viewer, func(*http.Request, *page) error {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 	"text/template/parse"
+	"time"
 
 	"github.com/tackle-dev/tackle"
 	"github.com/tackle-dev/tackle/permission"
@@ -43,7 +44,9 @@ func open(t *testing.T) *place {
 		t.Fatal(err)
 	}
 	c := core.New(box, core.Options{Version: "test"})
-	pages, err := New(Config{Core: c, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Logout: "/logout", Connect: []Connection{{"Claude Code", "claude mcp add tackle"}}})
+	pages, err := New(Config{Core: c, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Logout: "/logout", Code: func(*http.Request, access.Identity) (string, string, time.Time, error) {
+		return "code_again", "/login?code=code_again", time.Now().Add(time.Minute), nil
+	}, Connect: []Connection{{"Claude Code", "claude mcp add tackle"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +161,9 @@ func TestX5_EveryPageDraws(t *testing.T) {
 				t.Errorf("%s can answer: %t", role, has)
 			}
 		}
+	}
+	if w := p.do(t, http.MethodPost, "/keys/code", url.Values{}); !strings.Contains(w.Body.String(), "/login?code=code_again") {
+		t.Errorf("no code: %d %s", w.Code, w.Body)
 	}
 	for path, want := range map[string]int{"/none": 404, "/sessions/none": 404, "/sessions/main/calls/none": 404, "/tools/none": 404, "/asks/none": 404, "/artifacts/none": 404, "/sessions?before=x": 400, "/ledger?before=x": 400} {
 		if w := p.do(t, http.MethodGet, path, nil); w.Code != want || !strings.Contains(w.Body.String(), `role="alert"`) {
@@ -309,7 +315,7 @@ func TestP8_FormsAnswer(t *testing.T) {
 	}
 	a, done := p.asked(t, "multi_edit", map[string]any{"path": "ask/a.txt", "edits": edits})
 	page := p.get(t, "/asks")
-	for _, want := range []string{`name="fingerprint" value="` + a.Fingerprint + `"`, `name="csrf" value="secret-of-the-page"`, `type="radio" name="scope" value="like" checked`, "<code>ask/*.txt</code>", "Edit 3", "look first"} {
+	for _, want := range []string{`name="fingerprint" value="` + a.Fingerprint + `"`, `name="csrf" value="secret-of-the-page"`, `type="radio" name="scope" value="like" checked`, "edit of ask/*.txt", "Edit 3", "look first"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the ask does not show %q:\n%s", want, page)
 		}
@@ -318,6 +324,7 @@ func TestP8_FormsAnswer(t *testing.T) {
 		"nothing":             {},
 		"no fingerprint":      {"answer": {"yes"}},
 		"another fingerprint": {"answer": {"yes"}, "fingerprint": {"0000"}},
+		"all but one":         {"answer": {"yes"}, "hunks": {"3"}, "hunk": {"1", "3"}, "fingerprint": {a.Fingerprint}},
 		"no hunk":             {"answer": {"some"}, "fingerprint": {a.Fingerprint}},
 		"a hunk of text":      {"answer": {"some"}, "hunk": {"x"}, "fingerprint": {a.Fingerprint}},
 		"no scope":            {"answer": {"always"}, "fingerprint": {a.Fingerprint}},

@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/tackle-dev/tackle/server/internal/core"
 )
@@ -64,7 +65,26 @@ func series(buckets []core.Bucket, names ...string) string {
 	return string(body)
 }
 
+// keysData is what the page of help knows beside its words.
+type keysData struct {
+	Codes      bool // codes can be made
+	Code, Path string
+	Expires    time.Time
+}
+
 func (c *Console) keys(_ *http.Request, p *page) error {
-	p.Name, p.Title, p.Section = "keys", "Keys and help", "keys"
+	p.Name, p.Title, p.Section, p.Data = "keys", "Keys and help", "keys", keysData{Codes: c.cfg.Code != nil}
 	return nil
+}
+
+// code makes a code for another browser.
+func (c *Console) code(r *http.Request, p *page) error {
+	if c.cfg.Code == nil {
+		return &core.Error{Kind: core.NotFound, Message: "This server makes no codes; whoever runs it logs people in."}
+	}
+	d := keysData{Codes: true}
+	var err error
+	d.Code, d.Path, d.Expires, err = c.cfg.Code(r, p.Who)
+	p.Name, p.Title, p.Section, p.Data = "keys", "Keys and help", "keys", d
+	return err
 }

@@ -354,6 +354,43 @@ func TestPOL015_Background(t *testing.T) {
 	}
 }
 
+// SHF-023: where PATH leads into the workspace (an activated environment, say), a program that lies there under the name of one
+// that only looks is not run by a line that runs unasked; and where it could be, a person is asked.
+func TestSHF023_PlantedOnPath(t *testing.T) {
+	p := newPlace(t, map[string]string{"ws/f": "x\n", "ws/.git/HEAD": "ref: refs/heads/main\n", "ws/.git/objects/x": "", "ws/.git/refs/x": ""})
+	canary := filepath.Join(p.dir, "ws", "CANARY")
+	for _, name := range []string{"ls", "cat", "git", "timeout", "env", "bash", "sh", "mktemp", "ln", "mv", "rm", "mkdir"} {
+		p.put("ws/venv/bin/"+name, "#!/bin/sh\n/usr/bin/touch "+canary+"\n")
+		if err := os.Chmod(filepath.Join(p.dir, "ws/venv/bin", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", filepath.Join(p.dir, "ws/venv/bin")+":"+os.Getenv("PATH"))
+	box := p.open(tackle.Config{Rules: []permission.Rule{{Permission: "shell", Pattern: `["make"]`}}})
+	for line, want := range map[string]string{"ls f": "f", "cat f | cat": "x", "timeout 5 ls f": "f", "env ls f": "f", "bash -c 'ls f'": "f", "find f -exec cat {} +": "x", "cd . && ls f": "f"} {
+		if res := call(t, box, "shell", map[string]any{"command": line}); !res.OK() || !strings.Contains(res.Text(), want) {
+			t.Errorf("%s: %s", line, res.Text())
+		}
+	}
+	if res := call(t, box, "shell", map[string]any{"command": "ls f", "background": true}); !res.OK() {
+		t.Error(res.Text())
+	}
+	call(t, box, "git", map[string]any{"op": "status"})
+	for _, line := range []string{"ls f && make", "make | cat", "cat f; make", "timeout 5 echo && make"} {
+		if res := call(t, box, "shell", map[string]any{"command": line}); res.Denied == nil {
+			t.Errorf("%s: %s", line, res.Text())
+		}
+	}
+	for _, line := range []string{"make", "cd . && echo x && make", "/bin/ls f; make"} {
+		if res := call(t, box, "shell", map[string]any{"command": line}); res.Denied != nil {
+			t.Errorf("%s: %s", line, res.Text())
+		}
+	}
+	if _, err := os.Lstat(canary); err == nil {
+		t.Error("a program of the workspace was run")
+	}
+}
+
 // POL-022: another route to a command that is denied is denied, or asked about, as well.
 func TestPOL022_OtherRoutes(t *testing.T) {
 	p := newPlace(t, nil)

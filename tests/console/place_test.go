@@ -67,7 +67,7 @@ func (p *place) start() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	s, err := server.New(server.Config{Box: box, Version: "test", Listen: p.address, Connect: []server.Connection{
+	s, err := server.New(server.Config{Box: box, Version: "preview", Listen: p.address, Connect: []server.Connection{
 		{Name: "Claude Code", Line: "claude mcp add tackle -- tackle mcp -C ~/shop"}, {Name: "Codex", Line: "codex mcp add tackle -- tackle mcp -C ~/shop"}}})
 	if err != nil {
 		p.t.Fatal(err)

@@ -112,6 +112,7 @@ const scenarios = {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Space"); // the second is not ticked any more
     await seen(page, "Allow 2 of 3 edits");
+    assert.equal(await page.getByRole("button", { name: "Yes, once" }).isDisabled(), true, "a yes to all while one is not ticked");
     await page.getByRole("button", { name: "Allow 2 of 3 edits" }).focus();
     await page.keyboard.press("Enter");
     await seen(page, "Allowed 2 of 3 edits");

@@ -2,6 +2,22 @@
 export default ({ visit, control, begin, call, live, key, card, BASE, TO, mkdir }) => ({
   async screenshots() {
     await mkdir(TO, { recursive: true });
+    // Before anything has happened; the menu; the page to log in.
+    for (const width of [360, 1280]) {
+      const page = await visit({ width, height: 780, dark: width === 360 });
+      for (const name of ["now", "asks", "changes"]) {
+        await page.goto(`${BASE}/${name === "now" ? "" : name}`);
+        await live(page);
+        await page.screenshot({ path: `${TO}/empty-${name}-${width}.png`, animations: "disabled" });
+      }
+      if (width === 360) {
+        await page.getByRole("link", { name: "Menu" }).click();
+        await page.screenshot({ path: `${TO}/menu-${width}.png`, animations: "disabled" });
+      }
+      await page.goto(BASE + "/login");
+      await page.screenshot({ path: `${TO}/login-${width}.png`, animations: "disabled" });
+      await page.context().close();
+    }
     // A session that cleans up, with what goes wrong on the way.
     await call("list_dir", { path: "." }, "tidy-prices");
     await call("read_file", { path: "src/prices.py" }, "tidy-prices");

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/command"
@@ -42,13 +43,15 @@ func parseCondition(s string) (*condition, error) {
 	return c, nil
 }
 
-// holds reports whether the condition may hold for a call.
-func (c *condition) holds(name string, input json.RawMessage) bool {
+// holds reports whether the condition may hold for a call, which may be meant by several names.
+func (c *condition) holds(names []string, input json.RawMessage) bool {
 	if c == nil {
 		return true
 	}
 	// Edit stands for every tool that changes files, as in rules.
-	if c.tool != name && (c.tool != "Edit" || name != "Write" && name != "MultiEdit" && name != "NotebookEdit") {
+	if !slices.ContainsFunc(names, func(name string) bool {
+		return c.tool == name || c.tool == "Edit" && (name == "Write" || name == "MultiEdit" || name == "NotebookEdit")
+	}) {
 		return false
 	}
 	var in struct {

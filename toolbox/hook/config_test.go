@@ -122,13 +122,15 @@ func TestHOOK004_Condition(t *testing.T) {
 		{"Read(//etc/passwd)", "Read", `{"file_path": "/etc/passwd"}`, true},
 		{"Read(*.pem)", "Read", `{"file_path": "/w/k/a.pem"}`, true},
 		{"Read(*.pem)", "Read", `{"file_path": "/w/k/a.txt"}`, false},
+		{"Read(.env)", "outline Read", `{"file_path": "/w/.env"}`, true},
+		{"Read(.env)", "outline", `{"file_path": "/w/.env"}`, false},
 		{"", "Anything", `{}`, true},
 	} {
 		c, err := parseCondition(tt.rule)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.holds(tt.name, json.RawMessage(tt.input)); got != tt.want {
+		if got := c.holds(strings.Fields(tt.name), json.RawMessage(tt.input)); got != tt.want {
 			t.Errorf("%q for %s %s: %t", tt.rule, tt.name, tt.input, got)
 		}
 	}
@@ -168,6 +170,10 @@ func TestForeign(t *testing.T) {
 		{"apply_patch", `{"patch": "*** Begin Patch\n*** Add File: n.txt\n+one\n*** Update File: a.go\n*** Move to: b.go\n@@\n x\n-y\n+z\n*** Delete File: d\n*** End Patch\n"}`, []string{
 			`Write {"content":"one\n","file_path":"/w/n.txt"}`, `Edit {"file_path":"/w/a.go","new_string":"x\nz\n","old_string":"x\ny\n"}`,
 			`Edit {"file_path":"/w/b.go","new_string":"","old_string":""}`, `Edit {"file_path":"/w/d","new_string":"","old_string":""}`}, true},
+		{"task_input", `{"id": "t1", "content": "git push"}`, []string{`Bash {"command":"git push","description":"input of task t1"}`}, true},
+		{"outline", `{"path": ".env"}`, []string{`outline {"file_path":"/w/.env","path":"/w/.env"}`}, true},
+		{"git", `{"op": "show", "path": ".env"}`, []string{`git {"file_path":"/w/.env","op":"show","path":"/w/.env"}`}, true},
+		{"git", `{"op": "status"}`, []string{`git {"op": "status"}`}, false},
 		{"apply_patch", `{"patch": "nonsense"}`, []string{`apply_patch {"patch":"nonsense"}`}, false},
 		{"mcp__x__y", `{"a": 1}`, []string{`mcp__x__y {"a": 1}`}, false},
 	} {
@@ -188,6 +194,14 @@ func TestForeign(t *testing.T) {
 		again := Foreign(meaning(tt.tool, string(back)), "/w")
 		if !ok || len(again) != 1 || string(again[0].Input) != string(shown[0].Input) {
 			t.Errorf("%s: back as %s", tt.tool, back)
+		}
+	}
+	// A guard for "Read" sees every tool that shows what is in one file.
+	reading, _ := parseMatcher("Read")
+	for _, name := range []string{"read_file", "outline", "find_symbol", "git"} {
+		s := Foreign(meaning(name, `{"path": "a"}`), "/w")[0]
+		if _, ok := reading.matches(append([]string{s.Name}, s.Also...)...); !ok || !strings.Contains(string(s.Input), `"file_path":"/w/a"`) {
+			t.Errorf("%s passes by the guard as %s %s", name, s.Name, s.Input)
 		}
 	}
 	// A guard for "Edit|Write" sees every tool that changes files.

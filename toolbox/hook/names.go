@@ -53,8 +53,14 @@ func Foreign(m toolbox.Meaning, dir string) []Shown {
 	switch {
 	case m.Tool == "read_file" && in["files"] != nil:
 		return readFiles(in, dir)
+	case m.Tool == "task_input": // what is typed into a shell is a command as any other
+		return []Shown{{Name: "Bash", Input: marshal(object{"command": marshal(text("content")), "description": marshal("input of task " + text("id"))}), Also: []string{m.Tool}, Part: true}}
 	case m.Tool == "apply_patch":
 		return patchFiles(m.Tool, text("patch"), dir)
+	case (m.Tool == "outline" || m.Tool == "find_symbol" || m.Tool == "git") && text("path") != "":
+		in["path"] = absolute(in["path"], dir)
+		in["file_path"] = in["path"] // so that a guard of reading finds it
+		return []Shown{{Name: m.Tool, Input: marshal(in), Also: []string{"Read"}, Part: true}}
 	case !known && m.Permission == "edit":
 		return fileSteps(m.Tool, in, dir)
 	case !known:

@@ -80,10 +80,11 @@ type output struct {
 // ask runs a hook for a call, where it is meant for it. ran is false where it is not, and where it failed open.
 func (h *Hooks) ask(ctx context.Context, c *Command, shown Shown, e event) (a answer, ran bool, err error) {
 	// A matcher for Write is meant for an edit too, where the call has no form of its own there; it gets it as Edit.
-	if _, meant := c.match.matches(append([]string{shown.Name}, shown.Also...)...); !meant {
+	names := append([]string{shown.Name}, shown.Also...)
+	if _, meant := c.match.matches(names...); !meant {
 		return a, false, nil
 	}
-	if !c.only.holds(shown.Name, shown.Input) {
+	if !c.only.holds(names, shown.Input) {
 		return a, false, nil
 	}
 	if c.Unsupported != "" {

@@ -160,7 +160,7 @@ func (r *repo) must(ctx context.Context, args ...string) (output, error) {
 
 // start runs a program.
 func (r *repo) start(ctx context.Context, argv []string, env map[string]string) (output, error) {
-	p, err := r.runner.Start(ctx, host.Command{Argv: argv, Dir: r.top, Env: env, Split: true,
+	p, err := r.runner.Start(ctx, host.Command{Argv: argv, Dir: r.top, Env: env, Split: true, Trusted: true,
 		Limits: host.Limits{Time: TimeLimit, Spool: 4 * maxOutput, Output: maxOutput}})
 	if err != nil {
 		return output{}, r.unstarted(err)

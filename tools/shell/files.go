@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/change"
@@ -31,7 +32,21 @@ type finder struct {
 	dir   string
 	left  int // entries that may still be looked at
 	known map[string]bool
+	trod  map[step]bool
 	out   []file
+}
+
+// walk says how a command goes through a tree.
+type walk struct {
+	reads   bool // it tells what is in files, and not only their names
+	hidden  bool // it looks into hidden files too
+	follows bool // it goes where links lead
+}
+
+// step is a folder that was walked through.
+type step struct {
+	walk
+	real string
 }
 
 // named returns the files that a line names, which runs in dir.
@@ -39,7 +54,7 @@ func named(ctx context.Context, call *tool.Call, facts *command.Facts, dir strin
 	if call.Host == nil {
 		return nil
 	}
-	f := &finder{ctx: ctx, call: call, dir: dir, left: maxSeen, known: map[string]bool{}}
+	f := &finder{ctx: ctx, call: call, dir: dir, left: maxSeen, known: map[string]bool{}, trod: map[step]bool{}}
 	for _, n := range facts.Paths() {
 		path := tool.Key(dir, n.Name)
 		effect := tool.Read
@@ -52,31 +67,63 @@ func named(ctx context.Context, call *tool.Call, facts *command.Facts, dir strin
 			f.pattern(path, effect)
 		default:
 			p, ok := f.add(path, effect)
-			if reads, hidden := contents(&facts.Calls[n.Call]); ok && n.Tree && reads {
-				f.tree(p, hidden)
+			if w := walkOf(facts, n.Call); ok && n.Tree && (w.reads || w.follows) {
+				f.tree(p, w)
 			}
 		}
 	}
 	return f.out
 }
 
-// contents reports whether a command that walks a tree tells what is in its files, and not only their names; and whether it
-// looks into hidden ones. What git ignores counts, although rg may skip it.
-func contents(c *command.Call) (reads, hidden bool) {
-	switch c.Name() {
-	case "ls", "stat", "du":
-		return false, false
-	case "grep", "egrep", "fgrep", "diff":
-		return true, true
-	case "rg":
-		for i := range c.Args[1:] {
-			a := c.Args[i+1].Text
-			short := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--")
-			hidden = hidden || a == "--hidden" || a == "--unrestricted" || short && strings.ContainsAny(a, ".u")
-		}
-		return true, hidden
+// walkOf says how a call goes through a tree. What git ignores counts, although rg may skip it. A repository may hold links
+// to anywhere: a command that follows them reads there.
+func walkOf(facts *command.Facts, i int) walk {
+	c := &facts.Calls[i]
+	has := func(letters string, names ...string) bool {
+		return slices.ContainsFunc(c.Args[1:], func(w command.Word) bool {
+			a := w.Text
+			return slices.Contains(names, a) || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.ContainsAny(a, letters)
+		})
 	}
-	return c.Found(), true // find -exec cat {} +
+	switch c.Name() {
+	case "stat":
+		return walk{}
+	case "ls", "du":
+		return walk{hidden: true, follows: has("L", "--dereference") && (c.Name() == "du" || has("R", "--recursive"))}
+	case "fd", "fdfind":
+		return walk{hidden: true, follows: has("L", "--follow")}
+	case "grep", "egrep", "fgrep":
+		return walk{reads: true, hidden: true, follows: has("R", "--dereference-recursive")}
+	case "diff":
+		return walk{reads: true, hidden: true, follows: !has("", "--no-dereference")}
+	case "rg":
+		return walk{reads: true, hidden: has(".u", "--hidden", "--unrestricted"), follows: has("L", "--follow")}
+	}
+	w := walk{reads: c.Found(), hidden: true} // find -exec cat {} +
+	for ; i >= 0; i = facts.Calls[i].Parent {
+		if p := &facts.Calls[i]; p.Name() == "find" || p.Name() == "gfind" {
+			w.follows = findFollows(p, w.reads)
+			break
+		}
+	}
+	return w
+}
+
+// findFollows reports whether what find goes through, or the command that opens what it finds, follows links. A command
+// opens the file that a link names, unless only files are found.
+func findFollows(c *command.Call, opens bool) bool {
+	files, clear := false, true
+	for k := range c.Args {
+		switch c.Args[k].Text {
+		case "-L", "-follow":
+			return true
+		case "-type":
+			files = files || k+1 < len(c.Args) && c.Args[k+1].Text == "f"
+		case "-o", "-or", "!", "-not", ",":
+			clear = false
+		}
+	}
+	return opens && !(files && clear)
 }
 
 // add adds one file. What cannot be resolved cannot be opened either.
@@ -152,9 +199,14 @@ func (f *finder) list(dir string) []host.FileInfo {
 }
 
 // tree adds what lies below a folder and may not simply be read.
-func (f *finder) tree(p host.Path, hidden bool) {
+func (f *finder) tree(p host.Path, w walk) {
+	at := step{w, p.Real}
+	if f.trod[at] {
+		return // a link leads here again
+	}
+	f.trod[at] = true
 	for _, info := range f.list(p.Real) {
-		if !hidden && strings.HasPrefix(info.Name, ".") {
+		if !w.hidden && strings.HasPrefix(info.Name, ".") {
 			continue
 		}
 		child := p
@@ -164,10 +216,31 @@ func (f *finder) tree(p host.Path, hidden bool) {
 			child.Rel = strings.TrimPrefix(p.Rel+"/"+info.Name, "./")
 		}
 		switch {
+		case info.Type == change.Symlink && w.follows:
+			f.link(child, w)
 		case info.Type == change.Dir:
-			f.tree(child, hidden)
-		case f.call.Reading(child) != tool.Allow:
+			f.tree(child, w)
+		case w.reads && f.call.Reading(child) != tool.Allow:
 			f.note(child, tool.Read)
 		}
+	}
+}
+
+// link adds what a link leads to.
+func (f *finder) link(at host.Path, w walk) {
+	p, err := f.call.Resolve(f.ctx, at.Abs)
+	if err != nil {
+		return
+	}
+	info, err := f.call.Host.Stat(f.ctx, p.Real)
+	if err != nil {
+		return
+	}
+	dir := info.Type == change.Dir
+	switch allowed := f.call.Reading(p) == tool.Allow; {
+	case !allowed && (dir || w.reads):
+		f.note(p, tool.Read)
+	case dir && allowed:
+		f.tree(p, w)
 	}
 }

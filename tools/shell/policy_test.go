@@ -93,6 +93,65 @@ func TestP6_WhatIsAsked(t *testing.T) {
 	w.ok(os.Remove(w.dir + "/.env"))
 }
 
+// P6: links that a repository holds are followed before the command follows them: what they lead to is asked for, and only
+// where the command would go there.
+func TestP6_Links(t *testing.T) {
+	w := newWorld(t, option{})
+	out := t.TempDir()
+	w.ok(os.WriteFile(out+"/o.txt", []byte("x\n"), 0o600))
+	w.put("keys/id_rsa", "x\n")
+	w.put("file/b.txt", "x\n")
+	w.put("same/b.txt", "x\n")
+	w.put("folder/b.txt", "x\n")
+	w.put("fine/.deep/b.txt", "x\n")
+	for name, to := range map[string]string{"file/a": out + "/o.txt", "folder/a": out, "same/a": "../keys/id_rsa", "fine/deep": ".deep", "fine/gone": "none"} {
+		w.ok(os.Symlink(to, filepath.Join(w.dir, name)))
+	}
+	w.ok(os.Symlink(".", w.dir+"/fine/loop"))
+	const outside, secret = "reading outside of the workspace", "reading a file that usually holds credentials"
+	for _, c := range []struct{ line, why string }{
+		{"grep -r x file", ""},
+		{"grep -R x file", outside},
+		{"grep -Rn x folder", outside},
+		{"grep --dereference-recursive x same", secret},
+		{"grep -R x fine", ""},
+		{"diff -r file fine", outside},
+		{"diff same fine", secret},
+		{"diff --no-dereference -r file fine", ""},
+		{"rg x file folder", ""},
+		{"rg -nL x folder", outside},
+		{"rg --follow x same", secret},
+		{"find file -exec cat {} +", outside},
+		{"find same -name a -exec head -1 {} ';'", secret},
+		{"find file folder same -type f -exec cat {} +", ""},
+		{"find file -type f -o -name a -exec cat {} +", outside},
+		{"find -L same -type f -exec cat {} +", secret},
+		{"find folder", ""},
+		{"find -L folder", outside},
+		{"find folder -follow -ls", outside},
+		{"find -L file", ""},
+		{"ls -R folder", ""},
+		{"ls -LR folder", outside},
+		{"du -L folder", outside},
+		{"du folder", ""},
+		{"find -L fine; ls -LR fine; du -L fine; rg -L x fine", ""},
+	} {
+		w.mu.Lock()
+		w.asked = nil
+		w.mu.Unlock()
+		p, err := w.box.Plan(w.ctx, w.request("shell", args{"command": c.line}))
+		if err != nil || p.Err != nil {
+			t.Fatal(c.line, err, p.Err)
+		}
+		if _, err := w.box.Decide(w.ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(w.asked, "; "); (got == "") != (c.why == "") || !strings.Contains(got, c.why) {
+			t.Errorf("%s: asked %q, want %q", c.line, got, c.why)
+		}
+	}
+}
+
 // P5: rules for files hold for the files that command lines name, and rules for commands for the commands.
 func TestP5_Rules(t *testing.T) {
 	w := newWorld(t, option{posture: "ci", rules: []permission.Rule{

@@ -15,7 +15,7 @@ import (
 
 // command is what the host is asked to run.
 func (j *job) command() host.Command {
-	c := host.Command{Script: j.in.Command, Dir: j.dir, Limits: host.Limits{Time: j.timeout, Spool: j.Quota}}
+	c := host.Command{Script: j.in.Command, Dir: j.dir, Trusted: j.trusted, Limits: host.Limits{Time: j.timeout, Spool: j.Quota}}
 	if j.looks && slices.Contains(j.Runner.Confinement().Profiles, host.ProfileReadOnly) {
 		c.Profile = host.ProfileReadOnly // even so: classification decides only whether to ask (H3)
 	}

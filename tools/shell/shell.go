@@ -73,6 +73,7 @@ type job struct {
 	call    *tool.Call
 	dir     string // absolute
 	looks   bool   // the line only looks (H3)
+	trusted bool   // each of its parts does, so that it may run unasked, with no program of the workspace
 	scripts []tool.Script
 	keep    clip.Keep
 	timeout time.Duration // of a foreground command; of a task 0 means none
@@ -104,6 +105,7 @@ func (t Shell) plan(ctx context.Context, call *tool.Call, in taskInput) (tool.Ac
 	facts, err := command.Parse(in.Command)
 	if err == nil {
 		j.looks, _ = facts.ReadOnly()
+		j.trusted = facts.Looks()
 	}
 	j.keep = keepOf(&facts, err)
 	intent.Looks = j.looks && !in.Background

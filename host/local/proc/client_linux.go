@@ -280,9 +280,13 @@ type run struct {
 	leader host.Identity
 	group  string
 
+	started time.Time
+	unguard func()
+
 	mu                 sync.Mutex
 	exitNow            host.Exit
 	reportedCh, goneCh chan struct{}
+	overdue            host.End // why the keeper was killed, which did not answer
 }
 
 var _ control = (*run)(nil)
@@ -322,7 +326,12 @@ func (r *run) orphaned() {
 	t.group.remove()
 	e := r.exit()
 	if !closed(r.reportedCh) {
-		e.End, e.Code, e.Ended = host.EndLost, -1, time.Now()
+		e.End, e.Code, e.Started, e.Ended = host.EndLost, -1, r.started, time.Now()
+		r.mu.Lock()
+		if r.overdue != "" {
+			e.End, e.Limit = r.overdue, limitText(r.spec.Limits, r.overdue)
+		}
+		r.mu.Unlock()
 	}
 	e.Survivors, e.Gone = infos(list), len(list) == 0
 	writeRecord(string(r.spec.Record), e)
@@ -330,6 +339,7 @@ func (r *run) orphaned() {
 }
 
 func (r *run) stop(ctx context.Context, why host.End, grace time.Duration) ([]host.ProcessInfo, error) {
+	defer r.lookAfter(why, grace)()
 	m, _, err := r.client.ask(ctx, &message{Op: opStop, Run: r.spec.Run, Why: why, Grace: grace})
 	if err != nil {
 		if ctx.Err() == nil { // the keeper is gone, or has nothing to keep: the end is on its way

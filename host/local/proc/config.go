@@ -14,6 +14,8 @@ type Config struct {
 	StateDir string
 	// Dir is where commands run that name no directory. Default: the current directory.
 	Dir string
+	// Workspace are directories whose programs a command with Trusted does not find. Default: Dir.
+	Workspace []string
 	// Keeper starts a keeper: usually [Self], in a program whose main calls [KeeperMain] first. Default: no keepers.
 	Keeper []string
 	// Idle is how many idle keepers are kept for the next commands. Default 2.
@@ -70,7 +72,10 @@ func (c *Config) check() error {
 	default:
 		return fmt.Errorf("unknown tree %q", c.Tree)
 	}
-	c.Keeper, c.Pass = slices.Clone(c.Keeper), slices.Clone(c.Pass)
+	if c.Workspace == nil {
+		c.Workspace = []string{c.Dir}
+	}
+	c.Keeper, c.Pass, c.Workspace = slices.Clone(c.Keeper), slices.Clone(c.Pass), slices.Clone(c.Workspace)
 	_, err := withEnv(nil, c.Env)
 	return err
 }

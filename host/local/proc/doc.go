@@ -22,6 +22,9 @@
 //   - at the other end of the owner's socket: when that closes, kill -9 included, the keeper ends the tree and writes the
 //     record of it.
 //
+// The owner looks after its keepers in turn: a command may stop or kill the one above it. A tree that grows past
+// host.Limits.Tree is ended at once, a fork bomb whose first process is gone included.
+//
 // A program that wants keepers calls [KeeperMain] first in its main and sets [Config.Keeper]. Without them the owner
 // starts commands itself: the tree is then a control group where possible, and otherwise what can be found by session,
 // group, parent and the mark in the environment ([MarkVariable]); a killed owner leaves all but the leader behind.

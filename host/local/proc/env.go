@@ -114,6 +114,35 @@ func cleanPath(path string) string {
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
+// outsideOf returns a PATH without the directories that lie below some others, as they are named or as they resolve.
+func outsideOf(path string, tops []string) string {
+	forms := func(dir string) []string {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return []string{filepath.Clean(dir), real}
+		}
+		return []string{filepath.Clean(dir)}
+	}
+	below := func(dir, top string) bool {
+		rel, err := filepath.Rel(top, dir)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	inside := func(dir string) bool {
+		for _, top := range tops {
+			for _, t := range forms(top) {
+				if slices.ContainsFunc(forms(dir), func(d string) bool { return below(d, t) }) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	dirs := slices.DeleteFunc(filepath.SplitList(path), inside)
+	if len(dirs) == 0 {
+		return defaultPath
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
 // withEnv sets variables in an environment. An illegal name or value is an error that names it.
 func withEnv(env []string, set map[string]string) ([]string, error) {
 	if len(set) == 0 {

@@ -192,6 +192,7 @@ func (k *keeper) serve() bool {
 	switch {
 	case m.Op == opStart:
 		return k.start(m)
+	case m.Op == opPing:
 	case j == nil || j.Run != m.Run: // meant for a command that is gone
 		reply.Fail = failureOf(os.ErrProcessDone)
 	case m.Op == opStop:

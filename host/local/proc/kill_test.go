@@ -482,10 +482,53 @@ func TestKeeperThatDiesInAStart(t *testing.T) {
 	}
 	s := &spec{Run: newRun(), Spool: raw(strings.TrimSuffix(fifo, ".log"))}
 	begun, err := r.beginUnder(t.Context(), c, &command{runner: r, mine: true}, s)
-	if !begun || err == nil || !strings.HasSuffix(err.Error(), " while it started; it may have begun, and was ended") {
+	if !begun || err == nil || !strings.HasSuffix(err.Error(), "; it may have begun, and was ended") {
 		t.Errorf("begun %v, %v", begun, err)
 	}
 	if _, err := os.Lstat(fifo); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the spool is left: %v", err)
+	}
+}
+
+// A keeper that never speaks is given up, and ended.
+func TestKeeperThatNeverSpeaks(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := startKeeper(ctx, []string{"/bin/sleep", "300"}, kindPlain)
+	if err == nil || err.Error() != "no word from it: context deadline exceeded" {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// Whoever asks a keeper that does not answer waits as long as he wants, and no longer; when it goes on it answers again.
+func TestKeeperThatDoesNotAnswer(t *testing.T) {
+	r := open(t, TreeDefault)
+	p, err := r.Start(t.Context(), host.Command{Script: "sleep 300"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := p.Handle().Keeper
+	if k == nil {
+		t.Skip("no keepers here: " + r.Confinement().String())
+	}
+	if err := unix.Kill(k.PID, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := p.State(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("state: %v", err)
+	}
+	if err := p.Signal(ctx, "SIGINT"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("signal: %v", err)
+	}
+	if err := unix.Kill(k.PID, unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.State(t.Context()); err != nil {
+		t.Errorf("state of one that goes on: %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }

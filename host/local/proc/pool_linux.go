@@ -82,6 +82,7 @@ func (k *keepers) close() {
 // release gives the keeper back when its tree is gone. Otherwise the socket closes: the keeper ends the tree, or goes on
 // alone with one that is detached.
 func (r *run) release() {
+	r.unguard()
 	r.client.mu.Lock()
 	r.client.run = nil
 	r.client.mu.Unlock()
@@ -209,7 +210,8 @@ func (r *Runner) beginUnder(ctx context.Context, c *client, cmd *command, s *spe
 	started := time.Now()
 	k, in, err := c.start(ctx, s)
 	if err == nil {
-		k.pool = r.keepers
+		k.pool, k.started = r.keepers, started
+		k.unguard = k.guard()
 		h := r.handleOf(s, k.leader, started)
 		h.Keeper, h.Group = &host.Identity{PID: c.id.PID, Start: c.id.Start}, k.group
 		cmd.adopt(k, h, in, s.Terminal != nil)
@@ -220,14 +222,17 @@ func (r *Runner) beginUnder(ctx context.Context, c *client, cmd *command, s *spe
 		r.keepers.give(c)
 		return false, err
 	}
-	c.close() // it may have started the command: without an owner it ends it
-	if !died {
-		return true, err
+	c.close()  // it may have started the command: without an owner it ends it
+	if !died { // it does not answer: the command may have stopped it
+		err = fmt.Errorf("%w: no answer from it: %w", errKeeper, err)
+		c.kill()
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killMost)
+	defer cancel()
 	select {
 	case <-c.dead:
 	case <-ctx.Done():
-		return true, ctx.Err()
+		return true, err
 	}
 	if _, serr := os.Lstat(headFile(string(s.Spool))); errors.Is(serr, os.ErrNotExist) { // what a keeper makes first
 		return false, err
@@ -239,5 +244,5 @@ func (r *Runner) beginUnder(ctx context.Context, c *client, cmd *command, s *spe
 		removeSpool(string(s.Spool), s.quota())
 		removeSpool(errorsSpool(string(s.Spool)), s.quota())
 	}
-	return true, fmt.Errorf("%w while it started; it may have begun, and was ended", err)
+	return true, fmt.Errorf("%w; it may have begun, and was ended", err)
 }

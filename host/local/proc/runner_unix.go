@@ -37,6 +37,9 @@ type Runner struct {
 	keepers  *keepers
 	conf     host.Confinement
 
+	trust   sync.Once
+	trusted string // PATH of commands with Trusted
+
 	mu     sync.Mutex
 	live   map[*command]struct{}
 	closed bool
@@ -147,12 +150,27 @@ func (r *Runner) plan(c *host.Command) (*spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Trusted {
+		if env, err = withEnv(env, map[string]string{"PATH": r.outside(lookEnv(env, "PATH"))}); err != nil {
+			return nil, err
+		}
+	}
 	env = append(env, MarkVariable+"="+s.Run)
 	if err := r.place(s, c, env); err != nil {
 		return nil, err
 	}
 	s.Env = join(env)
 	return s, nil
+}
+
+// outside is outsideOf the workspace; the answer for the PATH that commands usually have is kept.
+func (r *Runner) outside(path string) string {
+	usual := lookEnv(r.env[0], "PATH")
+	if path != usual {
+		return outsideOf(path, r.cfg.Workspace)
+	}
+	r.trust.Do(func() { r.trusted = outsideOf(usual, r.cfg.Workspace) })
+	return r.trusted
 }
 
 // place looks up directory and program.

@@ -44,6 +44,7 @@ const (
 	opSignal  = "signal" // Signal
 	opState   = "state"  // → State
 	opDetach  = "detach" // go on when the owner is gone
+	opPing    = "ping"   // an answer is enough
 	opReady   = "ready"  // event: the keeper waits for a command; Group says whether it has one
 	opReport  = "report" // event: Exit of the leader, something of the tree lives on
 	opGone    = "gone"   // event: Exit, nothing of the tree lives, the keeper waits for the next command

@@ -204,7 +204,8 @@
   };
 
   function press(key) {
-    const b = $(`[data-key="${key}"]`, current);
+    let b = $(`[data-key="${key}"]`, current);
+    if (b && b.disabled) b = $("button[value=some]", current);
     if (b) b.click();
   }
 
@@ -224,6 +225,7 @@
       const boxes = all("input[name=hunk]", d), ticked = boxes.filter((b) => b.checked).length;
       const b = $("button[value=some]", d);
       b.disabled = ticked === 0;
+      for (const yes of all("button[value=yes], button[value=always]", d.closest("form"))) yes.disabled = ticked < boxes.length; // they are for all
       $(".some", b).textContent = `Allow ${ticked} of ${boxes.length} edits`;
     }
   }
@@ -329,6 +331,9 @@
     return String(v);
   }
 
+  // Of a logarithmic axis only the powers of ten are named.
+  const tens = (u, vs) => vs.map((v) => v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null);
+
   function plot(el) {
     const css = getComputedStyle(el), probe = el.appendChild(document.createElement("i"));
     const color = (n) => { probe.style.color = `var(${n})`; return getComputedStyle(probe).color; };
@@ -345,7 +350,7 @@
     new uPlot({
       width: el.clientWidth - 24, height: 190, padding: [12, 12, 0, 0], cursor: { points: { size: 6 } },
       scales: { y: bars ? { range: (u, lo, hi) => [0, Math.max(hi * 1.1, 4)] } : { distr: 3 } },
-      axes: [{ ...axis, space: 64, size: 32, values: (u, ts) => ts.map((t) => stamp(t, ts)) }, { ...axis, size: 64, values: (u, vs) => vs.map((v) => v != null && (unit || Number.isInteger(v)) ? size(v, unit) : "") }],
+      axes: [{ ...axis, space: 64, size: 32, values: (u, ts) => ts.map((t) => stamp(t, ts)) }, { ...axis, size: 64, ...(bars ? {} : { filter: tens, grid: { ...axis.grid, filter: tens } }), values: (u, vs) => vs.map((v) => v != null && (unit || Number.isInteger(v)) ? size(v, unit) : "") }],
       series: [{ label: "from", value: (u, t) => t == null ? "–" : new Date(t * 1000).toLocaleString([], { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false }) },
         ...names.map((n, i) => ({
           label: n, stroke: strokes[i], width: bars ? 0 : 2, fill: bars ? strokes[i] : undefined, spanGaps: false,

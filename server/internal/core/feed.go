@@ -63,6 +63,7 @@ type Stream struct {
 
 	mu     sync.Mutex // guards what follows, inside of the hub's
 	live   bool       // events come from the hub; before that, from the store
+	from   int64      // where it went live: the hub may be behind that
 	queue  []*Event
 	slow   bool
 	closed bool
@@ -165,7 +166,7 @@ func (s *Stream) past(ctx context.Context) ([]*Event, error) {
 	s.hub.mu.Lock()
 	if s.pos >= s.hub.cursor {
 		s.mu.Lock()
-		s.live = true
+		s.live, s.from = true, s.pos
 		s.mu.Unlock()
 		s.hub.mu.Unlock()
 		return nil, nil
@@ -200,7 +201,7 @@ func (s *Stream) push(evs []*Event) {
 		return
 	}
 	for _, e := range evs {
-		if e.ID <= s.pos && len(s.queue) == 0 || !s.what.wants(e) {
+		if e.ID <= s.from || !s.what.wants(e) {
 			continue
 		}
 		if len(s.queue) >= s.hub.core.opt.Buffer {

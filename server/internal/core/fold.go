@@ -109,7 +109,7 @@ func newFold() *fold {
 
 // fold returns the fold of a session, up to date, locked.
 func (c *Core) fold(ctx context.Context, id string) (*fold, error) {
-	c.folds.once.Do(func() { c.folds.lru.most = 256 })
+	c.folds.once.Do(func() { c.folds.lru.most = 64 })
 	c.box.Settle()
 	f := c.folds.lru.get(id, newFold)
 	f.mu.Lock()
