@@ -120,6 +120,14 @@ func TestMED004_AliasesThatGrow(t *testing.T) {
 	}
 }
 
+func TestMED004_AnAliasOfItself(t *testing.T) {
+	for _, do := range []string{"convert to=json", "data set path=\"a[0][0][0]\" value=1", "data merge fragment='{\"b\":1}'"} {
+		if out, err := run(t, "a.yaml", "a: &a [*a]\n", do); err == nil && do == "convert to=json" {
+			t.Errorf("%s gave %q", do, out)
+		}
+	}
+}
+
 func TestRichCSV(t *testing.T) {
 	const sample = "testdata/rich.csv"
 	b, err := os.ReadFile(sample)

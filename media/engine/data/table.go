@@ -99,7 +99,7 @@ func convert(_ context.Context, r *media.Request) (media.Result, error) {
 		}
 		var b bytes.Buffer
 		budget := 10*strings.Count(src, "\n") + 10*len(n.Content) + 1_000_000
-		if err := jsonOf(&b, n, &budget); err != nil {
+		if err := jsonOf(&b, n, &budget, 0); err != nil {
 			return media.Result{}, err
 		}
 		doc = b.String()

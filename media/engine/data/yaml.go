@@ -343,9 +343,9 @@ func printYAML(doc *yaml.Node) (string, error) {
 	return b.String(), nil
 }
 
-// jsonOf writes YAML nodes as JSON. budget bounds what aliases may make of a small file.
-func jsonOf(b *bytes.Buffer, n *yaml.Node, budget *int) error {
-	if *budget--; *budget < 0 {
+// jsonOf writes YAML nodes as JSON. budget bounds what aliases may make of a small file, depth one that holds itself.
+func jsonOf(b *bytes.Buffer, n *yaml.Node, budget *int, depth int) error {
+	if *budget--; *budget < 0 || depth > 1000 {
 		return media.Failf("its aliases make it larger than is allowed.")
 	}
 	str := func(s string) {
@@ -354,9 +354,9 @@ func jsonOf(b *bytes.Buffer, n *yaml.Node, budget *int) error {
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
-		return jsonOf(b, n.Content[0], budget)
+		return jsonOf(b, n.Content[0], budget, depth+1)
 	case yaml.AliasNode:
-		return jsonOf(b, n.Alias, budget)
+		return jsonOf(b, n.Alias, budget, depth+1)
 	case yaml.MappingNode:
 		b.WriteByte('{')
 		wrote := false
@@ -374,7 +374,7 @@ func jsonOf(b *bytes.Buffer, n *yaml.Node, budget *int) error {
 			wrote = true
 			str(k.Value)
 			b.WriteByte(':')
-			if err := jsonOf(b, v, budget); err != nil {
+			if err := jsonOf(b, v, budget, depth+1); err != nil {
 				return err
 			}
 		}
@@ -385,7 +385,7 @@ func jsonOf(b *bytes.Buffer, n *yaml.Node, budget *int) error {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if err := jsonOf(b, v, budget); err != nil {
+			if err := jsonOf(b, v, budget, depth+1); err != nil {
 				return err
 			}
 		}

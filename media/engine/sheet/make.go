@@ -79,7 +79,7 @@ func toBook(ctx context.Context, r *media.Request) (media.Result, error) {
 			if plainNumber.MatchString(s) {
 				b.WriteString(`<c r="` + p.String() + `"><v>` + s + "</v></c>")
 			} else {
-				b.WriteString(`<c r="` + p.String() + `" t="inlineStr"><is><t xml:space="preserve">` + escapeText(s) + "</t></is></c>")
+				b.WriteString(`<c r="` + p.String() + `" t="inlineStr"><is><t xml:space="preserve">` + escapeText(protectX(s)) + "</t></is></c>")
 			}
 		}
 		b.WriteString("</row>")

@@ -472,6 +472,15 @@ func TestMED009_TextsBecomeNoFormulas(t *testing.T) {
 	}
 }
 
+// A text that looks like an escape of the format comes back as it is.
+func TestTextsThatLookLikeEscapes(t *testing.T) {
+	const s = "a _x0041_ _x000D_ x005F _xZZZZ_ _x0041"
+	res := must(t, media.Payload{Data: []byte(s + "\n"), Name: "a.csv"}, `convert to=xlsx | sheet update_cells updates='[{"address":"A2","value":"`+s+`"}]' | convert to=csv`)
+	if got := string(res.Media.Data); got != s+"\n"+s+"\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestCSVVerbs(t *testing.T) {
 	const in = "a,b\n1,2\n3,4\n"
 	for _, tt := range []struct{ do, want string }{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,8 +112,18 @@ func (b *book) element(pre string, p pos, style []byte, v val) (string, error) {
 	if n := len([]rune(s)); n > maxText {
 		return "", media.Failf("%v: the text has %d characters; a cell holds %d.", p, n, maxText)
 	}
-	return open + ` t="inlineStr"><` + pre + "is><" + pre + `t xml:space="preserve">` + escapeText(s) + "</" + pre + "t></" + pre + "is></" + pre + "c>", nil
+	return open + ` t="inlineStr"><` + pre + "is><" + pre + `t xml:space="preserve">` + escapeText(protectX(s)) + "</" + pre + "t></" + pre + "is></" + pre + "c>", nil
 }
+
+// protectX writes a text that happens to look like the escape of a character, _x0041_, so that it is read as it is.
+func protectX(s string) string {
+	if !strings.Contains(s, "_x") {
+		return s
+	}
+	return escapeLike.ReplaceAllString(s, "_x005F$0")
+}
+
+var escapeLike = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
 
 var reaching = []string{"WEBSERVICE(", "HYPERLINK(", "RTD(", "IMPORTXML(", "IMPORTDATA(", "IMPORTHTML(", "CALL(", "REGISTER.ID(", "EXEC(", "IMAGE("}
 

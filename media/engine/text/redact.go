@@ -14,11 +14,13 @@ import (
 	"github.com/tackle-dev/tackle/media/engine/data"
 )
 
-// piece is a part of a file in which words can stand, as a reader sees it. Each byte of Text comes from the bytes
-// [from[i], to[i]) of the source; both are -1 for what only separates.
+// piece is a part of a file in which words can stand, as a reader sees it. Byte i of text comes from the bytes
+// [from[i], to[i]) of the source; both are -1 for what only separates. Without from and to the text stands in the source as
+// it is, at the offset at.
 type piece struct {
 	text     []byte
-	from, to []int
+	from, to []int32
+	at       int
 	// write turns a replacement into what has to stand in the source.
 	write func(string) string
 	// whole: a match replaces all of the piece (a number of JSON becomes a text).
@@ -28,18 +30,21 @@ type piece struct {
 func (p *piece) add(s string, from, to int) {
 	for i := range len(s) {
 		p.text = append(p.text, s[i])
-		p.from = append(p.from, from)
-		p.to = append(p.to, to)
+		p.from = append(p.from, int32(from))
+		p.to = append(p.to, int32(to))
 	}
 }
 
-func plainPiece(src string, at int) *piece {
-	p := &piece{write: func(s string) string { return s }}
-	for i := range len(src) {
-		p.text = append(p.text, src[i])
-		p.from, p.to = append(p.from, at+i), append(p.to, at+i+1)
+// source returns the bytes of the source that byte i comes from; ok is false for what only separates.
+func (p *piece) source(i int) (from, to int, ok bool) {
+	if p.from == nil {
+		return p.at + i, p.at + i + 1, true
 	}
-	return p
+	return int(p.from[i]), int(p.to[i]), p.from[i] >= 0
+}
+
+func plainPiece(src string, at int) *piece {
+	return &piece{text: []byte(src), at: at, write: func(s string) string { return s }}
 }
 
 // pieces takes a file apart.
@@ -68,20 +73,27 @@ func (p *piece) find(pat *media.Pattern, replacement string) ([]splice, int, err
 	var out []splice
 	if p.whole {
 		s, _, err := media.Replace(string(p.text), []*media.Pattern{pat}, replacement)
-		return []splice{{p.from[0], p.to[len(p.to)-1], p.write(s)}}, len(spans), err
+		from, _, _ := p.source(0)
+		_, to, _ := p.source(len(p.text) - 1)
+		return []splice{{from, to, p.write(s)}}, len(spans), err
 	}
 	for _, s := range spans {
 		with := p.write(replacement)
+		if p.from == nil {
+			out = append(out, splice{p.at + s.From, p.at + s.To, with})
+			continue
+		}
 		for i := s.From; i < s.To; i++ {
-			if p.from[i] < 0 {
+			from, to, ok := p.source(i)
+			if !ok {
 				continue
 			}
 			k := len(out) - 1
 			switch {
-			case k >= 0 && with == "" && out[k].to == p.from[i], k >= 0 && out[k].from <= p.from[i] && out[k].to >= p.to[i]:
-				out[k].to = max(out[k].to, p.to[i])
+			case k >= 0 && with == "" && out[k].to == from, k >= 0 && out[k].from <= from && out[k].to >= to:
+				out[k].to = max(out[k].to, to)
 			default:
-				out = append(out, splice{p.from[i], p.to[i], with})
+				out = append(out, splice{from, to, with})
 				with = ""
 			}
 		}
@@ -109,6 +121,9 @@ func redact(ctx context.Context, r *media.Request) (media.Result, error) {
 	f, err := open(r)
 	if err != nil {
 		return media.Result{}, err
+	}
+	if !plainText(r.In.MIME) && len(f.src) > maxRedacted {
+		return media.Result{}, media.Failf("%s has %d MB; of its format up to %d MB can be redacted at once. Split it first.", r.In.Name, len(f.src)>>20, maxRedacted>>20)
 	}
 	matches := r.Args["match"].([]media.Match)
 	pats, err := media.Patterns(matches, r.Limits.Match)
@@ -150,6 +165,13 @@ func redact(ctx context.Context, r *media.Request) (media.Result, error) {
 		return media.Result{}, err
 	}
 	return f.done(out)
+}
+
+// maxRedacted bounds texts whose every byte is followed to where it stands.
+const maxRedacted = 64 << 20
+
+func plainText(mime string) bool {
+	return mime == "text/plain" || mime == "text/markdown" || mime == "text/csv"
 }
 
 func said(m media.Match) string {
