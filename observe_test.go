@@ -39,7 +39,7 @@ func TestP8_AsksAreEventsOfTheirSession(t *testing.T) {
 		case rec == nil || rec.ID != r.ID || rec.Request == nil || rec.Request.Shown != r.Shown || rec.Request.View.Title != r.View.Title:
 			t.Errorf("seen before it was stored: %+v", rec)
 		}
-		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "ada", Face: "test"}}, nil
+		return ask.Answer{Allow: true, Fingerprint: r.Fingerprint, Approver: ask.Approver{Name: "operator", Face: "test"}}, nil
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -50,7 +50,7 @@ func TestP8_AsksAreEventsOfTheirSession(t *testing.T) {
 		t.Fatal(err, res.Text())
 	}
 	rec := stored(ask.Closed)
-	if rec == nil || rec.Decision == nil || rec.Decision.By != "person ada (test)" || rec.Call != res.Meta.Call {
+	if rec == nil || rec.Decision == nil || rec.Decision.By != "person operator (test)" || rec.Call != res.Meta.Call {
 		t.Errorf("its end: %+v", rec)
 	}
 	if _, err := box.VerifyLedger(t.Context()); err != nil {
@@ -87,10 +87,10 @@ func TestRemoveSessions(t *testing.T) {
 		}
 	}
 	box.Settle()
-	if err := box.RemoveSessions(t.Context(), "person ada", "own"); err == nil {
+	if err := box.RemoveSessions(t.Context(), "person operator", "own"); err == nil {
 		t.Error("removed its own session")
 	}
-	if err := box.RemoveSessions(t.Context(), "person ada", "old"); err != nil {
+	if err := box.RemoveSessions(t.Context(), "person operator", "old"); err != nil {
 		t.Fatal(err)
 	}
 	if recs, err := box.Calls(t.Context(), "old"); len(recs) != 0 || err != nil {
@@ -102,7 +102,7 @@ func TestRemoveSessions(t *testing.T) {
 		}
 	}
 	entries, err := box.Ledger(t.Context(), 0, 0)
-	if err != nil || !strings.Contains(entries[len(entries)-1].Reason, "session old removed") || entries[len(entries)-1].By != "person ada" {
+	if err != nil || !strings.Contains(entries[len(entries)-1].Reason, "session old removed") || entries[len(entries)-1].By != "person operator" {
 		t.Errorf("the ledger: %+v, %v", entries, err)
 	}
 	if _, err := box.VerifyLedger(t.Context()); err != nil {

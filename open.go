@@ -118,6 +118,7 @@ type Box struct {
 	faces     []ask.Face
 	notes     []string
 	programs  []string // files that hooks run
+	dev       *devRoom
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -127,7 +128,7 @@ func Open(ctx context.Context, cfg Config) (*Box, error) {
 	if err := b.configure(ctx); err != nil {
 		return nil, fmt.Errorf("open tackle: %w", err)
 	}
-	if err := b.assemble(); err != nil {
+	if err := b.assemble(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open tackle: %w", err), b.Close())
 	}
 	return b, nil
@@ -197,7 +198,7 @@ func (b *Box) projectUntrusted() bool {
 // trust returns the list of the project files that the person has trusted.
 func (b *Box) trust() config.Trust { return config.Trust{File: filepath.Join(b.cfg.StateDir, "trust")} }
 
-func (b *Box) assemble() error {
+func (b *Box) assemble(ctx context.Context) error {
 	cfg, m := &b.cfg, &b.merged.Config
 	h := cfg.Host
 	if h == nil {
@@ -225,7 +226,11 @@ func (b *Box) assemble() error {
 	if err := b.openMedia(); err != nil {
 		return err
 	}
-	tools := b.builtins()
+	devTools, err := b.newDev(ctx, h)
+	if err != nil {
+		return err
+	}
+	tools := b.builtins(devTools)
 	set, hookFiles, err := b.loadHooks()
 	if err != nil {
 		return err
@@ -247,7 +252,7 @@ func (b *Box) assemble() error {
 	}
 	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: hooks.Gate(b.policy), Answerer: answerer, Recorder: b.log, Sessions: b.log,
 		Artifacts: spool{b.artifacts}, Hooks: append(slices.Clone(cfg.Hooks), hookFiles, hooks), Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
-		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log})
+		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log, Shape: b.dev.shape()})
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Config struct {
 	Rules []permission.Rule `json:"rules,omitempty" scope:"tighten" jsonschema:"Rules, in order: the last one that matches is this file's opinion, and the strictest opinion of all files wins."`
 
 	Files  Files           `json:"files,omitzero" jsonschema:"How files are changed."`
+	Dev    Dev             `json:"dev,omitzero" jsonschema:"Formatters, linters and checkers."`
 	Output Output          `json:"output,omitzero" jsonschema:"How much of a result a model sees; the rest becomes an artifact. Both limits hold together; -1 is no limit."`
 	Limits Limits          `json:"limits,omitzero" jsonschema:"Limits of calls."`
 	Shell  Shell           `json:"shell,omitzero" jsonschema:"How commands run."`
@@ -52,6 +53,29 @@ type Project struct {
 type Files struct {
 	RequireRead bool `json:"require_read,omitempty" scope:"tighten" default:"false" jsonschema:"Refuse to change a file that the session has not read, or that changed since."`
 	Durable     bool `json:"durable,omitempty" default:"false" jsonschema:"Sync files to disk before a change is reported."`
+}
+
+// Dev says how the dev pipeline works.
+type Dev struct {
+	FormatOnEdit bool     `json:"format_on_edit,omitempty" default:"false" jsonschema:"Format what an edit changes, before it is shown and written. Only by formatters that work inside tackle."`
+	Engines      []string `json:"engines,omitempty" default:"all that are found" jsonschema:"Names of the engines to use, the preferred first; tackle doctor lists them."`
+	Surface      string   `json:"surface,omitempty" default:"granular" jsonschema:"Tools of the mode dev: granular (one for each step) or composite (one, dev_plan, for models that plan well)."`
+
+	Commands map[string]DevCommand `json:"commands,omitempty" jsonschema:"Programs that become engines, by the name of the engine."`
+}
+
+// DevCommand makes an engine of a program.
+type DevCommand struct {
+	Files  []string `json:"files,omitempty" jsonschema:"Names of the files that it serves, such as *.py."`
+	Format []string `json:"format,omitempty" jsonschema:"Command line that formats its files in place; {files} stands for their names, which otherwise come last."`
+	Lint   []string `json:"lint,omitempty" jsonschema:"Command line that finds questionable code."`
+	Fix    []string `json:"fix,omitempty" jsonschema:"Command line that repairs its files in place."`
+	Check  []string `json:"check,omitempty" jsonschema:"Command line that finds errors."`
+	Find   string   `json:"find,omitempty" jsonschema:"How its output is read: sarif, rdjson, or a regular expression with the groups file, line, column, severity, code and message."`
+	Exits  []int    `json:"exits,omitempty" jsonschema:"Exit statuses beside 0 that are no failure, such as 1 for: something was found."`
+	Config []string `json:"config,omitempty" jsonschema:"Names of its configuration files."`
+	Inputs []string `json:"inputs,omitempty" jsonschema:"Names of all files on which its findings depend, for a program that looks at the whole project."`
+	Links  []string `json:"links,omitempty" jsonschema:"Folders of the root that it needs beside the files, such as node_modules."`
 }
 
 // Output is the shared limit of results (O1). Zero fields mean the default, negative ones no limit.

@@ -42,6 +42,7 @@ tools:
 artifacts: {max_age: 12h, max_bytes: 1 GB}
 images: {max_age: 7d, max_bytes: 1073741824}
 services: {google: {cse: {api_key: "${GOOGLE_KEY}", engine_id: cx}}}
+dev: {format_on_edit: true, engines: [gofmt, json], surface: composite, commands: {ruff: {files: ["*.py"], format: [ruff, format], lint: [ruff, check], fix: [ruff, check, --fix], check: [mypy], find: sarif, exits: [1], config: [ruff.toml], inputs: ["*.py"], links: [.venv]}}}
 shell: {timeout: 1m, max_timeout: 20m, output: 8 KiB, pass: [AWS_PROFILE, "NPM_*"]}
 tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
 `
@@ -99,7 +100,7 @@ func TestLoad_Full(t *testing.T) {
 	want := Config{
 		Roots: []string{"/home/ann/src", "/srv/lib"}, ReadRoots: []string{"/home/ann/notes"}, StateDir: "/home/ann/state",
 		CacheDir: "/var/cache/tackle", Environment: "test", Project: Project{"p1", "Demo"}, Mode: "build", Posture: permission.Auto,
-		Files: Files{true, true}, Output: Output{100, 20 << 10}, Limits: Limits{90 * time.Second, 4},
+		Files: Files{true, true}, Dev: Dev{true, []string{"gofmt", "json"}, "composite", map[string]DevCommand{"ruff": {[]string{"*.py"}, []string{"ruff", "format"}, []string{"ruff", "check"}, []string{"ruff", "check", "--fix"}, []string{"mypy"}, "sarif", []int{1}, []string{"ruff.toml"}, []string{"*.py"}, []string{".venv"}}}}, Output: Output{100, 20 << 10}, Limits: Limits{90 * time.Second, 4},
 		Tools:     map[string]Tool{"grep": {Enabled: &off}, "edit": {Name: "replace", Description: "Replace text."}},
 		Artifacts: Retention{12 * time.Hour, 1e9}, Images: Retention{7 * day, 1 << 30},
 		Services: Services{Google{CSE{tool.NewSecret("canary-key"), "cx"}}},

@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -45,8 +44,10 @@ func walk(v reflect.Value, path, def string, out *[]setting) {
 			walk(v.FieldByIndex(sf.Index), name, sf.Tag.Get("default"), out)
 		}
 	case t.Kind() == reflect.Map:
-		for _, k := range slices.Sorted(maps.Keys(v.Interface().(map[string]Tool))) {
-			walk(v.MapIndex(reflect.ValueOf(k)), path+"."+k, "", out)
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			walk(v.MapIndex(k), path+"."+k.String(), "", out)
 		}
 	case t.Kind() == reflect.Slice && v.Len() == 0:
 		*out = append(*out, setting{path: path, list: true, def: def})

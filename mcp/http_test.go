@@ -247,7 +247,7 @@ func TestHTTPDeleteEndsCalls(t *testing.T) {
 		t.Errorf("the call ended with %v", err)
 	}
 	<-answered
-	if got, want := <-over, "mcp-"+short(session); got != want {
+	if got, want := <-over, "mcp-alice-"+short(session); got != want {
 		t.Errorf("session %q ended, want %q", got, want)
 	}
 	if res := w.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`, inSession(session)); res.StatusCode != 404 {

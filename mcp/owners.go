@@ -15,7 +15,8 @@ import (
 const idleSession = 30 * time.Minute
 
 // sessionNames gives calls their toolbox session: the process for stdio, the MCP session in the older era, and else
-// token and endpoint with idle expiry. Names hold digests, since an MCP session id is as good as a credential.
+// token and endpoint with idle expiry. Names hold digests, since an MCP session id is as good as a credential, and in front of
+// them the holder of the token, for people.
 type sessionNames struct {
 	process string
 	ended   func(session string) // or nil
@@ -34,9 +35,9 @@ func (n *sessionNames) of(o Origin) string {
 	case o.Endpoint == "":
 		return n.process
 	case o.SessionID != "":
-		return "mcp-" + short(o.SessionID)
+		return "mcp-" + holder(o.Principal) + short(o.SessionID)
 	}
-	key := short(o.Principal + "\x00" + o.Endpoint)
+	key := holder(o.Principal) + short(o.Principal+"\x00"+o.Endpoint)
 	name, over := n.current(key)
 	if over != "" && n.ended != nil {
 		n.ended(over)
@@ -63,6 +64,20 @@ func (n *sessionNames) current(key string) (name, over string) {
 	}
 	u.last = now
 	return fmt.Sprintf("%s-%s-%d", n.process, key, u.epoch), over
+}
+
+// holder is the part of a session's name that says to people whose token it is.
+func holder(principal string) string {
+	if principal == "" {
+		return ""
+	}
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.' {
+			return r
+		}
+		return '_'
+	}, principal)
+	return clean[:min(len(clean), 40)] + "-"
 }
 
 func short(s string) string {

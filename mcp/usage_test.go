@@ -11,7 +11,9 @@ import (
 // figuredBox is a box that counts.
 type figuredBox struct{ Box }
 
-func (figuredBox) Figures() []toolbox.Figures { return []toolbox.Figures{{Tool: "echo", Calls: 3, Failures: 1}} }
+func (figuredBox) Figures() []toolbox.Figures {
+	return []toolbox.Figures{{Tool: "echo", Calls: 3, Failures: 1}}
+}
 
 // T13: a client can read the usage figures of the tools, and is told not to keep them.
 func TestT13_UsageResource(t *testing.T) {

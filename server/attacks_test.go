@@ -32,12 +32,12 @@ func TestWEB001_Host(t *testing.T) {
 	p := start(t, func(c *Config) { c.Hosts = []string{"tackle.example"} })
 	for _, at := range append(p.everyPath(), [2]string{"GET", "/healthz"}, [2]string{"GET", "/readyz"}, [2]string{"GET", "/login?code=x"}) {
 		for _, host := range []string{"evil.example", "rebind.test:7710", "localhost.evil.example", "0.0.0.0:7710", "169.254.169.254"} {
-			a := p.do(p.request(at[0], at[1], nil, p.as("root"), header("Host", host)))
+			a := p.do(p.request(at[0], at[1], nil, p.as("admin"), header("Host", host)))
 			wantStatus(t, at[0]+" "+at[1]+" Host "+host, a, 403)
 		}
 	}
 	for host, want := range map[string]int{"tackle.example": 200, "tackle.example:443": 200, "localhost:1": 200, "[::1]:1": 200, "x.tackle.example": 403} {
-		wantStatus(t, "Host "+host, p.do(p.request("GET", "/api/me", nil, p.as("eve"), header("Host", host))), want)
+		wantStatus(t, "Host "+host, p.do(p.request("GET", "/api/me", nil, p.as("viewer"), header("Host", host))), want)
 	}
 }
 
@@ -47,14 +47,14 @@ func TestWEB004_Origin(t *testing.T) {
 	p := start(t, func(c *Config) { c.Origins = []string{"https://tackle.example"} })
 	for _, at := range p.everyPath() {
 		for _, origin := range []string{"https://evil.example", "null", "http://localhost.evil.example", "https://tackle.example.evil.example", "http://127.0.0.1:1@evil.example"} {
-			a := p.do(p.request(at[0], at[1], nil, p.as("root"), header("Origin", origin)))
+			a := p.do(p.request(at[0], at[1], nil, p.as("admin"), header("Origin", origin)))
 			wantStatus(t, at[0]+" "+at[1]+" Origin "+origin, a, 403)
 			noCORS(t, a)
 		}
 	}
 	for _, origin := range []string{"http://localhost:9999", "https://tackle.example"} {
 		wantStatus(t, origin+" without a token", p.do(p.request("GET", "/api/me", nil, header("Origin", origin))), 401)
-		a := p.do(p.request("GET", "/api/me", nil, header("Origin", origin), p.as("eve")))
+		a := p.do(p.request("GET", "/api/me", nil, header("Origin", origin), p.as("viewer")))
 		wantStatus(t, origin, a, 200)
 		noCORS(t, a)
 	}
@@ -100,7 +100,7 @@ func TestWEB016_Tokens(t *testing.T) {
 	p := start(t, func(c *Config) {
 		c.Tokens = []FixedToken{{Name: "fix", Role: Viewer, Secret: strings.Repeat("f", 40)}}
 	})
-	good := p.tokens["eve"]
+	good := p.tokens["viewer"]
 	if n := len(strings.TrimPrefix(good, "tackle_")); n != 43 {
 		t.Errorf("a token has %d characters of base64, want 43 for 32 bytes", n)
 	}
@@ -140,10 +140,10 @@ func TestWEB016_Tokens(t *testing.T) {
 // Every operation is refused to the roles below its own, and the table of roles is the one that is documented.
 func TestX4_Roles(t *testing.T) {
 	p := start(t, nil)
-	may := map[Role]string{Viewer: "eve ada root", Approver: "ada root", Admin: "root", Agent: "bot root", "": "eve ada root bot"}
+	may := map[Role]string{Viewer: "viewer approver admin", Approver: "approver admin", Admin: "admin", Agent: "bot admin", "": "viewer approver admin bot"}
 	for _, rt := range p.srv.routes {
 		path := wildcard.ReplaceAllString(rt.path, "x")
-		for _, who := range []string{"eve", "ada", "root", "bot"} {
+		for _, who := range []string{"viewer", "approver", "admin", "bot"} {
 			if strings.Contains(may[rt.role], who) {
 				continue
 			}
@@ -154,7 +154,7 @@ func TestX4_Roles(t *testing.T) {
 			}
 		}
 	}
-	for who, want := range map[string]int{"eve": 401, "ada": 401, "bot": 200, "root": 200} {
+	for who, want := range map[string]int{"viewer": 401, "approver": 401, "bot": 200, "admin": 200} {
 		a := p.do(p.request("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
 			p.as(who), header("Accept", "application/json, text/event-stream")))
 		wantStatus(t, who+" at /mcp", a, want)
@@ -168,7 +168,7 @@ func TestX4_Roles(t *testing.T) {
 func TestWEB007_WebSockets(t *testing.T) {
 	p := start(t, nil)
 	for _, path := range []string{"/api/events", "/mcp", "/"} {
-		a := p.do(p.request("GET", path, nil, p.as("root"), header("Origin", "https://evil.example"), header("Connection", "Upgrade"), header("Upgrade", "websocket"),
+		a := p.do(p.request("GET", path, nil, p.as("admin"), header("Origin", "https://evil.example"), header("Connection", "Upgrade"), header("Upgrade", "websocket"),
 			header("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), header("Sec-WebSocket-Version", "13")))
 		wantStatus(t, path, a, 403)
 	}
@@ -181,9 +181,9 @@ func TestWEB008_CrossSiteRequests(t *testing.T) {
 	yes := fmt.Sprintf(`{"allow":true,"fingerprint":%q}`, a.Fingerprint)
 	path := "/api/asks/" + a.ID + "/answer"
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "application/jsonx"} {
-		wantStatus(t, "token and "+media, p.do(p.request("POST", path, yes, p.as("ada"), header("Content-Type", media))), 415)
+		wantStatus(t, "token and "+media, p.do(p.request("POST", path, yes, p.as("approver"), header("Content-Type", media))), 415)
 	}
-	cookie, token := p.login(Identity{Name: "ada", Role: Approver})
+	cookie, token := p.login(Identity{Name: "approver", Role: Approver})
 	own := header("Origin", p.web.URL)
 	for what, change := range map[string][]func(*http.Request){
 		"the cookie alone":             {},
@@ -201,7 +201,7 @@ func TestWEB008_CrossSiteRequests(t *testing.T) {
 		t.Fatal("the ask was answered")
 	}
 	wantStatus(t, "the page itself", p.do(p.request("POST", path, yes, withCookie(cookie), own, header("Sec-Fetch-Site", "same-origin"), header(access.CSRFHeader, token))), 200)
-	if res := <-done; !res.OK() || res.Meta.Decision.By != "person ada (console)" {
+	if res := <-done; !res.OK() || res.Meta.Decision.By != "person approver (console)" {
 		t.Errorf("decided by %+v", res.Meta.Decision)
 	}
 }
@@ -245,10 +245,11 @@ func TestWEB010_Addresses(t *testing.T) {
 // code is gone from the address at once.
 func TestWEB012_Login(t *testing.T) {
 	p := start(t, nil)
-	path, err := p.srv.Code(t.Context(), Identity{Name: "ada", Role: Approver})
+	path, err := p.srv.Code(t.Context(), Identity{Name: "approver", Role: Approver})
 	if err != nil {
 		t.Fatal(err)
 	}
+	wantStatus(t, "a program looks at the link", p.do(p.request("HEAD", path, nil)), 200)
 	a := p.do(p.request("GET", path, nil, header("Accept", "text/html")))
 	wantStatus(t, "log in", a, 200)
 	c := a.Cookies()[0]
@@ -263,14 +264,14 @@ func TestWEB012_Login(t *testing.T) {
 	}
 	wantStatus(t, "the code again", p.do(p.request("GET", path, nil)), 401)
 	wantStatus(t, "a forged code", p.do(p.request("GET", "/login?code=code_"+strings.Repeat("A", 43), nil)), 401)
-	wantStatus(t, "a token as code", p.do(p.request("GET", "/login?code="+p.tokens["root"], nil)), 401)
+	wantStatus(t, "a token as code", p.do(p.request("GET", "/login?code="+p.tokens["admin"], nil)), 401)
 	var me Identity
 	p.want(p.do(p.request("GET", "/api/me", nil, withCookie(c))), &me)
-	if me != (Identity{Name: "ada", Role: Approver, Via: "console"}) {
+	if me != (Identity{Name: "approver", Role: Approver, Via: "console"}) {
 		t.Errorf("who: %+v", me)
 	}
 	// By the form, from a page of ours, and of nobody else.
-	path, _ = p.srv.Code(t.Context(), Identity{Name: "ada", Role: Approver})
+	path, _ = p.srv.Code(t.Context(), Identity{Name: "approver", Role: Approver})
 	form := "code=" + url.QueryEscape(strings.TrimPrefix(path, "/login?code="))
 	media := header("Content-Type", "application/x-www-form-urlencoded")
 	wantStatus(t, "a form of another page", p.do(p.request("POST", "/login", form, media, header("Origin", "http://localhost:9999"))), 403)
@@ -288,22 +289,22 @@ func TestWEB012_Login(t *testing.T) {
 // A login that came from a token ends with it; codes reach no further than who makes them.
 func TestX4_CodesOfTokens(t *testing.T) {
 	p := start(t, nil)
-	secret, token, err := p.srv.keys.Create(t.Context(), Token{Name: "zoe", Role: Approver}, 0)
+	secret, token, err := p.srv.keys.Create(t.Context(), Token{Name: "other", Role: Approver}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.tokens["zoe"] = secret
+	p.tokens["other"] = secret
 	var code MadeCode
-	p.post("zoe", "/api/codes", NewCode{}, &code)
+	p.post("other", "/api/codes", NewCode{}, &code)
 	c := p.do(p.request("GET", code.Path, nil)).Cookies()[0]
 	wantStatus(t, "logged in", p.do(p.request("GET", "/api/me", nil, withCookie(c))), 200)
-	wantStatus(t, "for more than one's own role", p.send("zoe", "POST", "/api/codes", NewCode{Role: Admin}), 403)
-	wantStatus(t, "for an agent", p.send("zoe", "POST", "/api/codes", NewCode{Role: Agent}), 403)
-	wantStatus(t, "for somebody else", p.send("zoe", "POST", "/api/codes", NewCode{Name: "ada"}), 403)
-	wantStatus(t, "revoke", p.send("root", "DELETE", "/api/tokens/"+token.ID, nil), 200)
+	wantStatus(t, "for more than one's own role", p.send("other", "POST", "/api/codes", NewCode{Role: Admin}), 403)
+	wantStatus(t, "for an agent", p.send("other", "POST", "/api/codes", NewCode{Role: Agent}), 403)
+	wantStatus(t, "for somebody else", p.send("other", "POST", "/api/codes", NewCode{Name: "approver"}), 403)
+	wantStatus(t, "revoke", p.send("admin", "DELETE", "/api/tokens/"+token.ID, nil), 200)
 	wantStatus(t, "the login of a revoked token", p.do(p.request("GET", "/api/me", nil, withCookie(c))), 401)
 	for _, name := range []string{"", "a\nb", "a\u202eb", "person (console)", strings.Repeat("x", 65), " x"} {
-		wantStatus(t, fmt.Sprintf("a token for %q", name), p.send("root", "POST", "/api/tokens", NewToken{Name: name, Role: Viewer}), 400)
+		wantStatus(t, fmt.Sprintf("a token for %q", name), p.send("admin", "POST", "/api/tokens", NewToken{Name: name, Role: Viewer}), 400)
 	}
 }
 
@@ -334,7 +335,7 @@ func TestWEB014_Traversal(t *testing.T) {
 	p := start(t, nil)
 	for _, id := range []string{"..%2f..%2fetc%2fpasswd", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "..%5c..%5cetc", "%2fetc%2fpasswd", "a%00b", "....%2f%2f", ".."} {
 		for _, path := range []string{"/api/artifacts/" + id, "/api/artifacts/" + id + "/content", "/api/sessions/" + id, "/api/sessions/main/calls/" + id, "/api/asks/" + id, "/api/tools/" + id} {
-			a := p.send("root", "GET", path, nil)
+			a := p.send("admin", "GET", path, nil)
 			if a.StatusCode != 404 && a.StatusCode != 400 && a.StatusCode != 307 && a.StatusCode != 301 {
 				t.Errorf("%s: %d %.100s", path, a.StatusCode, a.body)
 			}
@@ -344,10 +345,10 @@ func TestWEB014_Traversal(t *testing.T) {
 		}
 	}
 	for _, id := range []string{".ledger", ".removed"} { // streams of the program
-		wantStatus(t, id, p.send("root", "GET", "/api/sessions/"+id, nil), 404)
-		wantStatus(t, id+" calls", p.send("root", "GET", "/api/sessions/"+id+"/calls", nil), 404)
-		wantStatus(t, id+" removal", p.send("root", "DELETE", "/api/sessions/"+id, nil), 404)
-		wantStatus(t, id+" call", p.send("root", "POST", "/api/calls", core.CallInput{Tool: "list_dir", Session: id, Args: json.RawMessage(`{"path":"."}`)}), 400)
+		wantStatus(t, id, p.send("admin", "GET", "/api/sessions/"+id, nil), 404)
+		wantStatus(t, id+" calls", p.send("admin", "GET", "/api/sessions/"+id+"/calls", nil), 404)
+		wantStatus(t, id+" removal", p.send("admin", "DELETE", "/api/sessions/"+id, nil), 404)
+		wantStatus(t, id+" call", p.send("admin", "POST", "/api/calls", core.CallInput{Tool: "list_dir", Session: id, Args: json.RawMessage(`{"path":"."}`)}), 400)
 	}
 }
 
@@ -367,7 +368,7 @@ func TestWEB015_StoredPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := p.send("eve", "GET", "/api/artifacts/"+art.ID+"/content", nil)
+		a := p.send("viewer", "GET", "/api/artifacts/"+art.ID+"/content", nil)
 		wantStatus(t, c.name, a, 200)
 		h := a.Header
 		if !strings.HasPrefix(h.Get("Content-Disposition"), c.how) || h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") ||
@@ -414,7 +415,7 @@ func TestWEB018_EveryListener(t *testing.T) {
 		for host, want := range map[string]int{"evil.example": 403, "localhost": 200} {
 			req, _ := http.NewRequest("GET", "http://x/api/me", nil)
 			req.Host = host
-			p.as("eve")(req)
+			p.as("viewer")(req)
 			res, err := client.Do(req)
 			if err != nil {
 				t.Fatal(err)
@@ -439,7 +440,7 @@ func TestUI006_HostileTextOverHTTP(t *testing.T) {
 	p := start(t, nil)
 	hostile := "a\u200b\u202eb\u2066\U000e0020\u3164\r\x1b[2K<script>alert(1)</script>" + strings.Repeat(" ", 500) + "; touch CANARY"
 	a, done := p.asked("write_file", map[string]any{"path": "ask/<img src=x onerror=alert(1)>.txt", "content": hostile})
-	res := p.send("ada", "GET", "/api/asks/"+a.ID, nil)
+	res := p.send("approver", "GET", "/api/asks/"+a.ID, nil)
 	wantStatus(t, "ask", res, 200)
 	var got core.Ask
 	if err := json.Unmarshal(res.body, &got); err != nil {
@@ -464,12 +465,12 @@ func TestUI006_HostileTextOverHTTP(t *testing.T) {
 		t.Error("JSON that a careless page could take for HTML")
 	}
 	words := "no\u202e\x1b[31m <b>never</b>"
-	p.post("ada", "/api/asks/"+a.ID+"/answer", core.Answer{Words: words, Fingerprint: a.Fingerprint}, nil)
+	p.post("approver", "/api/asks/"+a.ID+"/answer", core.Answer{Words: words, Fingerprint: a.Fingerprint}, nil)
 	if res := <-done; res.Denied == nil || res.Denied.Decision.Reason != words {
 		t.Errorf("the words changed: %+v", res.Denied)
 	}
 	var call core.CallDetail
-	p.get("eve", "/api/sessions/main/calls/"+a.Call, &call)
+	p.get("viewer", "/api/sessions/main/calls/"+a.Call, &call)
 	var args struct{ Content string }
 	if err := json.Unmarshal(call.Args, &args); err != nil || args.Content != hostile {
 		t.Errorf("the record does not keep the bytes: %q, %v", args.Content, err)
@@ -484,16 +485,16 @@ func TestUI007_OneQuestion(t *testing.T) {
 		p.call("read_file", map[string]any{"path": "r.txt"})
 	}
 	a, done := p.asked("write_file", map[string]any{"path": "ask/one", "content": "x"})
-	p.post("ada", "/api/asks/"+a.ID+"/answer", core.Answer{Allow: true, Fingerprint: a.Fingerprint}, nil)
+	p.post("approver", "/api/asks/"+a.ID+"/answer", core.Answer{Allow: true, Fingerprint: a.Fingerprint}, nil)
 	if res := <-done; !res.OK() {
 		t.Fatal(res.Text())
 	}
 	var calls core.Calls
-	p.get("eve", "/api/sessions/main/calls", &calls)
+	p.get("viewer", "/api/sessions/main/calls", &calls)
 	asked := 0
 	for _, c := range calls.Calls {
 		var one core.CallDetail
-		p.get("eve", "/api/sessions/main/calls/"+c.ID, &one)
+		p.get("viewer", "/api/sessions/main/calls/"+c.ID, &one)
 		asked += len(one.Asks)
 	}
 	if asked != 1 {
@@ -505,7 +506,7 @@ func TestUI007_OneQuestion(t *testing.T) {
 func TestUI010_Frames(t *testing.T) {
 	p := start(t, nil)
 	for _, path := range []string{"/", "/login", "/api/me", "/nothing", "/healthz", "/mcp"} {
-		a := p.do(p.request("GET", path, nil, p.as("root"), header("Accept", "text/html")))
+		a := p.do(p.request("GET", path, nil, p.as("admin"), header("Accept", "text/html")))
 		csp := a.Header.Get("Content-Security-Policy")
 		if !strings.Contains(csp, "frame-ancestors 'none'") || a.Header.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%s can be framed: %v", path, a.Header)
@@ -521,34 +522,34 @@ func TestP8_AnswersOverHTTP(t *testing.T) {
 	p := start(t, nil)
 	a, done := p.asked("write_file", map[string]any{"path": "ask/x", "content": "x"})
 	path := "/api/asks/" + a.ID + "/answer"
-	wantStatus(t, "another fingerprint", p.send("ada", "POST", path, core.Answer{Allow: true, Fingerprint: strings.Repeat("0", 64)}), 409)
-	wantStatus(t, "no fingerprint", p.send("ada", "POST", path, core.Answer{Allow: true}), 409)
-	wantStatus(t, "a scope that is not offered", p.send("ada", "POST", path, core.Answer{Allow: true, Scope: "forever", Fingerprint: a.Fingerprint}), 400)
-	wantStatus(t, "hunks of one", p.send("ada", "POST", path, core.Answer{Allow: true, Hunks: []int{1}, Fingerprint: a.Fingerprint}), 400)
-	wantStatus(t, "an unknown member", p.send("ada", "POST", path, map[string]any{"allow": true, "fingerprint": a.Fingerprint, "approver": map[string]string{"name": "root"}}), 400)
-	wantStatus(t, "two values", p.do(p.request("POST", path, `{"allow":true,"fingerprint":"`+a.Fingerprint+`"}{}`, p.as("ada"))), 400)
-	wantStatus(t, "no such ask", p.send("ada", "POST", "/api/asks/ask_none/answer", core.Answer{Fingerprint: "x"}), 404)
+	wantStatus(t, "another fingerprint", p.send("approver", "POST", path, core.Answer{Allow: true, Fingerprint: strings.Repeat("0", 64)}), 409)
+	wantStatus(t, "no fingerprint", p.send("approver", "POST", path, core.Answer{Allow: true}), 409)
+	wantStatus(t, "a scope that is not offered", p.send("approver", "POST", path, core.Answer{Allow: true, Scope: "forever", Fingerprint: a.Fingerprint}), 400)
+	wantStatus(t, "hunks of one", p.send("approver", "POST", path, core.Answer{Allow: true, Hunks: []int{1}, Fingerprint: a.Fingerprint}), 400)
+	wantStatus(t, "an unknown member", p.send("approver", "POST", path, map[string]any{"allow": true, "fingerprint": a.Fingerprint, "approver": map[string]string{"name": "admin"}}), 400)
+	wantStatus(t, "two values", p.do(p.request("POST", path, `{"allow":true,"fingerprint":"`+a.Fingerprint+`"}{}`, p.as("approver"))), 400)
+	wantStatus(t, "no such ask", p.send("approver", "POST", "/api/asks/ask_none/answer", core.Answer{Fingerprint: "x"}), 404)
 	if len(p.box.Asks().Open()) != 1 {
 		t.Fatal("an answer that was refused closed the ask")
 	}
 	var got core.Answered
-	p.post("ada", path, core.Answer{Allow: true, Fingerprint: a.Fingerprint}, &got)
-	if got.Decision.By != "person ada (api)" {
+	p.post("approver", path, core.Answer{Allow: true, Fingerprint: a.Fingerprint}, &got)
+	if got.Decision.By != "person approver (api)" {
 		t.Errorf("answered by %q", got.Decision.By)
 	}
-	late := p.send("root", "POST", path, core.Answer{Fingerprint: a.Fingerprint})
+	late := p.send("admin", "POST", path, core.Answer{Fingerprint: a.Fingerprint})
 	wantStatus(t, "the second answer", late, 409)
-	if !strings.Contains(late.problem().Message, "person ada (api)") {
+	if !strings.Contains(late.problem().Message, "person approver (api)") {
 		t.Errorf("it does not name the winner: %s", late.body)
 	}
 	if res := <-done; !res.OK() {
 		t.Error(res.Text())
 	}
 	var led core.Ledger
-	p.get("eve", "/api/ledger", &led)
+	p.get("viewer", "/api/ledger", &led)
 	said := false
 	for _, e := range led.Entries {
-		said = said || e.Call == a.Call && e.By == "person ada (api)"
+		said = said || e.Call == a.Call && e.By == "person approver (api)"
 	}
 	if !said {
 		t.Error("the ledger does not say who answered")
@@ -562,7 +563,7 @@ func TestP8_OneWinnerOverHTTP(t *testing.T) {
 	const n = 16
 	statuses := make(chan int, n)
 	for range n {
-		req := p.request("POST", "/api/asks/"+a.ID+"/answer", core.Answer{Allow: true, Fingerprint: a.Fingerprint}, p.as("ada"))
+		req := p.request("POST", "/api/asks/"+a.ID+"/answer", core.Answer{Allow: true, Fingerprint: a.Fingerprint}, p.as("approver"))
 		go func() {
 			res, err := p.web.Client().Do(req)
 			if err != nil {

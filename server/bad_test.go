@@ -26,13 +26,13 @@ func TestX4_LargeBodies(t *testing.T) {
 	p := start(t, nil)
 	big := `{"tool":"x","args":{"a":"` + strings.Repeat("x", 17<<20) + `"}}`
 	for path, body := range map[string]string{"/api/calls": big, "/api/why": big[:2<<20], "/api/undo": big[:2<<20], "/api/asks/x/answer": big[:2<<20], "/api/tokens": big[:2<<20]} {
-		wantStatus(t, path, p.send("root", "POST", path, body), 413)
-		req := p.request("POST", path, body, p.as("root"))
+		wantStatus(t, path, p.send("admin", "POST", path, body), 413)
+		req := p.request("POST", path, body, p.as("admin"))
 		req.ContentLength, req.Body = -1, io.NopCloser(strings.NewReader(body))
 		wantStatus(t, path+" of unknown length", p.do(req), 413)
 	}
-	p.get("eve", "/api/me", nil)
-	head := p.request("GET", "/api/me", nil, p.as("eve"), header("X-Long", strings.Repeat("x", 2<<20)))
+	p.get("viewer", "/api/me", nil)
+	head := p.request("GET", "/api/me", nil, p.as("viewer"), header("X-Long", strings.Repeat("x", 2<<20)))
 	if res, err := p.web.Client().Do(head); err == nil {
 		res.Body.Close()
 		if res.StatusCode != 431 {
@@ -46,22 +46,22 @@ func TestX4_OddBodies(t *testing.T) {
 	p := start(t, nil)
 	for body, says := range map[string]string{"": "EOF", "{": "EOF", "[]": "array", "null x": "goes on", `{"tool":1}`: "number", `{"tool":"a","tol":"b"}`: "tol", "\x00": "invalid character",
 		strings.Repeat(`{"args":`, 20000): ""} {
-		a := p.send("root", "POST", "/api/calls", body)
+		a := p.send("admin", "POST", "/api/calls", body)
 		wantStatus(t, fmt.Sprintf("%.30q", body), a, 400)
 		if !strings.Contains(a.problem().Message, says) {
 			t.Errorf("%.30q: the refusal does not say %q: %s", body, says, a.body)
 		}
 	}
 	for query, says := range map[string]string{"limit=x": "whole number", "since=yesterday": "2026-01-31T14:00:00Z", "limit=1&limit=2": "2 times", "colour=red": "there are: limit"} {
-		a := p.send("eve", "GET", "/api/sessions?"+query, nil)
+		a := p.send("viewer", "GET", "/api/sessions?"+query, nil)
 		wantStatus(t, query, a, 400)
 		if !strings.Contains(a.problem().Message, says) {
 			t.Errorf("%s: %s", query, a.body)
 		}
 	}
-	wantStatus(t, "another method", p.send("root", "PUT", "/api/calls", `{}`), 405)
-	wantStatus(t, "another path", p.send("root", "GET", "/api/nothing", nil), 404)
-	wantStatus(t, "a negative number", p.send("eve", "GET", "/api/sessions?limit=-5", nil), 200)
+	wantStatus(t, "another method", p.send("admin", "PUT", "/api/calls", `{}`), 405)
+	wantStatus(t, "another path", p.send("admin", "GET", "/api/nothing", nil), 404)
+	wantStatus(t, "a negative number", p.send("viewer", "GET", "/api/sessions?limit=-5", nil), 200)
 }
 
 // X4: bytes that are no HTTP, and requests that never end, hurt nobody else.
@@ -86,8 +86,30 @@ func TestX4_OddConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	fmt.Fprintf(slow, "POST /api/calls HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", p.tokens["root"])
-	p.get("eve", "/api/me", nil)
+	fmt.Fprintf(slow, "POST /api/calls HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", p.tokens["admin"])
+	p.get("viewer", "/api/me", nil)
+}
+
+// X4: who never ends a body holds no connection: not where it is read, and not where it is refused unread.
+func TestX4_BodiesThatNeverEnd(t *testing.T) {
+	p := start(t, nil)
+	p.srv.bodyTime = 50 * time.Millisecond
+	for _, at := range []string{"/api/calls", "/mcp", "/login", "/logout", "/healthz", "/asks/x", "/api/nothing"} {
+		for _, auth := range []string{"", "Authorization: Bearer " + p.tokens["admin"] + "\r\n"} {
+			c, err := net.Dial("tcp", p.web.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.SetDeadline(time.Now().Add(time.Minute))
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", at, auth)
+			if res, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil {
+				t.Errorf("POST %s: no answer: %v", at, err)
+			} else if at != "/logout" && res.StatusCode < 400 && at != "/login" {
+				t.Errorf("POST %s: %d", at, res.StatusCode)
+			}
+			c.Close()
+		}
+	}
 }
 
 // deadlines remembers the read deadlines that a handler sets.
@@ -104,7 +126,7 @@ func (d *deadlines) SetReadDeadline(at time.Time) error {
 // P8: the time to send a body is bounded, the time that a call may wait for a person is not bounded by it.
 func TestP8_WaitingCallsHaveNoReadDeadline(t *testing.T) {
 	p := start(t, nil)
-	req := p.request("POST", "/api/calls", core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}, p.as("root"), header("Host", "localhost"))
+	req := p.request("POST", "/api/calls", core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}, p.as("admin"), header("Host", "localhost"))
 	d := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	p.srv.Handler().ServeHTTP(d, req)
 	if d.Code != 200 || len(d.set) != 2 || d.set[0].IsZero() || !d.set[1].IsZero() {
@@ -118,7 +140,7 @@ func TestX4_LockedDatabase(t *testing.T) {
 	p := start(t, nil)
 	p.write("a.txt", "x")
 	a, done := p.asked("write_file", map[string]any{"path": "ask/x", "content": "x"})
-	path, err := p.srv.Code(t.Context(), Identity{Name: "ada", Role: Approver})
+	path, err := p.srv.Code(t.Context(), Identity{Name: "approver", Role: Approver})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,12 +154,12 @@ func TestX4_LockedDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/api/me", "/api/sessions", "/api/sessions/main/calls", "/api/asks", "/api/ledger", "/api/usage", "/metrics"} {
-		p.get("eve", path, nil)
+		p.get("viewer", path, nil)
 	}
 	wantStatus(t, "ready", p.do(p.request("GET", "/readyz", nil)), 200)
 	results := make(chan answer, 2) // each waits for the lock as long as the store does, one after the other
 	for _, req := range []*http.Request{
-		p.request("POST", "/api/tokens", NewToken{Name: "x", Role: Viewer}, p.as("root")),
+		p.request("POST", "/api/tokens", NewToken{Name: "x", Role: Viewer}, p.as("admin")),
 		p.request("GET", path, nil),
 	} {
 		go func() { results <- p.do(req) }()
@@ -152,9 +174,9 @@ func TestX4_LockedDatabase(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	p.post("root", "/api/calls", core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}, nil)
+	p.post("admin", "/api/calls", core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}, nil)
 	wantStatus(t, "the code, which was not used up", p.do(p.request("GET", path, nil)), 200)
-	p.post("ada", "/api/asks/"+a.ID+"/answer", core.Answer{Allow: true, Fingerprint: a.Fingerprint}, nil)
+	p.post("approver", "/api/asks/"+a.ID+"/answer", core.Answer{Allow: true, Fingerprint: a.Fingerprint}, nil)
 	if res := <-done; !res.OK() {
 		t.Error(res.Text())
 	}
@@ -164,36 +186,36 @@ func TestX4_LockedDatabase(t *testing.T) {
 func TestX4_Retention(t *testing.T) {
 	p := start(t, nil)
 	for _, s := range []string{"old", "new"} {
-		p.post("root", "/api/calls", core.CallInput{Tool: "list_dir", Session: s, Args: json.RawMessage(`{"path":"."}`)}, nil)
+		p.post("admin", "/api/calls", core.CallInput{Tool: "list_dir", Session: s, Args: json.RawMessage(`{"path":"."}`)}, nil)
 	}
 	p.write("main.txt", "x")
 	req := tackle.NewRequest("write_file", map[string]any{"path": "ask/w", "content": "x"})
 	req.Session = "waits"
 	a, done := p.askedBy(req)
-	wantStatus(t, "nothing selected", p.send("root", "POST", "/api/purge", PurgeInput{}), 400)
-	wantStatus(t, "an approver", p.send("ada", "POST", "/api/purge", PurgeInput{Hours: 1}), 403)
-	wantStatus(t, "the session of the server", p.send("root", "DELETE", "/api/sessions/main", nil), 409)
-	wantStatus(t, "a session that waits", p.send("root", "DELETE", "/api/sessions/waits", nil), 409)
-	wantStatus(t, "no session", p.send("root", "DELETE", "/api/sessions/none", nil), 404)
+	wantStatus(t, "nothing selected", p.send("admin", "POST", "/api/purge", PurgeInput{}), 400)
+	wantStatus(t, "an approver", p.send("approver", "POST", "/api/purge", PurgeInput{Hours: 1}), 403)
+	wantStatus(t, "the session of the server", p.send("admin", "DELETE", "/api/sessions/main", nil), 409)
+	wantStatus(t, "a session that waits", p.send("admin", "DELETE", "/api/sessions/waits", nil), 409)
+	wantStatus(t, "no session", p.send("admin", "DELETE", "/api/sessions/none", nil), 404)
 	var got core.Purged
-	p.post("root", "/api/purge", PurgeInput{Sessions: []string{"old"}, Plan: true}, &got)
+	p.post("admin", "/api/purge", PurgeInput{Sessions: []string{"old"}, Plan: true}, &got)
 	if len(got.Sessions) != 1 {
 		t.Errorf("plan: %+v", got)
 	}
-	p.get("eve", "/api/sessions/old", nil)
-	p.post("root", "/api/purge", PurgeInput{Sessions: []string{"old"}}, &got)
-	wantStatus(t, "a removed session", p.send("eve", "GET", "/api/sessions/old", nil), 404)
-	p.get("eve", "/api/sessions/new", nil)
+	p.get("viewer", "/api/sessions/old", nil)
+	p.post("admin", "/api/purge", PurgeInput{Sessions: []string{"old"}}, &got)
+	wantStatus(t, "a removed session", p.send("viewer", "GET", "/api/sessions/old", nil), 404)
+	p.get("viewer", "/api/sessions/new", nil)
 	// What was used just now is young, whatever the clock of the machine does to a limit of nothing.
 	all, err := p.srv.core.Purge(t.Context(), Identity{Name: "retention", Role: Admin, Program: true}, core.PurgeInput{Unused: 1})
 	if err != nil || len(all.Sessions) != 1 || all.Sessions[0] != "new" {
 		t.Errorf("unused: %+v, %v", all, err)
 	}
 	var led core.Ledger
-	p.get("eve", "/api/ledger?limit=1000", &led)
+	p.get("viewer", "/api/ledger?limit=1000", &led)
 	said := 0
 	for _, e := range led.Entries {
-		if strings.Contains(e.Reason, "removed") && (e.By == "person root (api)" || e.By == "program retention") {
+		if strings.Contains(e.Reason, "removed") && (e.By == "person admin (api)" || e.By == "program retention") {
 			said++
 		}
 	}
@@ -201,10 +223,10 @@ func TestX4_Retention(t *testing.T) {
 		t.Errorf("the ledger tells of %d removals of 2", said)
 	}
 	var whole core.Verified
-	if p.get("eve", "/api/ledger/verify", &whole); !whole.Whole {
+	if p.get("viewer", "/api/ledger/verify", &whole); !whole.Whole {
 		t.Errorf("the ledger: %+v", whole)
 	}
-	p.post("ada", "/api/asks/"+a.ID+"/answer", core.Answer{Words: "no", Fingerprint: a.Fingerprint}, nil)
+	p.post("approver", "/api/asks/"+a.ID+"/answer", core.Answer{Words: "no", Fingerprint: a.Fingerprint}, nil)
 	<-done
 }
 
@@ -213,7 +235,7 @@ func TestX4_Backup(t *testing.T) {
 	p := start(t, nil)
 	p.write("a.txt", "x")
 	var made Copy
-	p.post("root", "/api/backup", nil, &made)
+	p.post("admin", "/api/backup", nil, &made)
 	if info, err := os.Stat(made.Path); err != nil || info.Mode().Perm() != 0o600 || info.Size() != made.Size || filepath.Dir(made.Path) != p.state {
 		t.Fatalf("copy %+v: %v", made, err)
 	}

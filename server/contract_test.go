@@ -121,14 +121,14 @@ func (c *contract) call(who, method, template string, path map[string]string, qu
 
 func (c *contract) get(template string, path map[string]string, query string) []byte {
 	c.t.Helper()
-	return c.call("root", http.MethodGet, template, path, query, nil)
+	return c.call("admin", http.MethodGet, template, path, query, nil)
 }
 
 // X4: every operation answers as its description says, in success and in refusal.
 func TestX4_AnswersMatchTheDescription(t *testing.T) {
 	p := start(t, nil)
 	c := &contract{t: t, place: p, seen: map[string]bool{}, resolved: map[string]*jsonschema.Resolved{}}
-	p.get("eve", "/api/openapi.json", &c.doc)
+	p.get("viewer", "/api/openapi.json", &c.doc)
 	if c.doc.OpenAPI != "3.1.0" || len(c.doc.Paths) < 25 {
 		t.Fatalf("description: %q, %d paths", c.doc.OpenAPI, len(c.doc.Paths))
 	}
@@ -166,9 +166,9 @@ func TestX4_AnswersMatchTheDescription(t *testing.T) {
 	c.get("/api/asks", nil, "")
 	c.get("/api/asks/{ask}", map[string]string{"ask": a.ID}, "")
 	yes := core.Answer{Allow: true, Scope: "session", Fingerprint: a.Fingerprint}
-	c.call("eve", http.MethodPost, "/api/asks/{ask}/answer", map[string]string{"ask": a.ID}, "", yes)
-	c.call("ada", http.MethodPost, "/api/asks/{ask}/answer", map[string]string{"ask": a.ID}, "", yes)
-	c.call("root", http.MethodPost, "/api/asks/{ask}/answer", map[string]string{"ask": a.ID}, "", yes)
+	c.call("viewer", http.MethodPost, "/api/asks/{ask}/answer", map[string]string{"ask": a.ID}, "", yes)
+	c.call("approver", http.MethodPost, "/api/asks/{ask}/answer", map[string]string{"ask": a.ID}, "", yes)
+	c.call("admin", http.MethodPost, "/api/asks/{ask}/answer", map[string]string{"ask": a.ID}, "", yes)
 	if res := <-done; !res.OK() {
 		t.Fatal(res.Text())
 	}
@@ -177,32 +177,32 @@ func TestX4_AnswersMatchTheDescription(t *testing.T) {
 	if err := json.Unmarshal(c.get("/api/rules", nil, ""), &rules); err != nil || len(rules.Grants) != 1 {
 		t.Fatalf("grants: %+v, %v", rules.Grants, err)
 	}
-	c.call("root", http.MethodDelete, "/api/grants/{grant}", map[string]string{"grant": rules.Grants[0].ID}, "", nil)
-	c.call("root", http.MethodDelete, "/api/grants/{grant}", map[string]string{"grant": rules.Grants[0].ID}, "", nil)
-	c.call("root", http.MethodPost, "/api/why", nil, "", core.WhyInput{Tool: "write_file", Args: json.RawMessage(`{"path":"ask/y","content":""}`)})
-	c.call("root", http.MethodPost, "/api/policy/reload", nil, "", nil)
+	c.call("admin", http.MethodDelete, "/api/grants/{grant}", map[string]string{"grant": rules.Grants[0].ID}, "", nil)
+	c.call("admin", http.MethodDelete, "/api/grants/{grant}", map[string]string{"grant": rules.Grants[0].ID}, "", nil)
+	c.call("admin", http.MethodPost, "/api/why", nil, "", core.WhyInput{Tool: "write_file", Args: json.RawMessage(`{"path":"ask/y","content":""}`)})
+	c.call("admin", http.MethodPost, "/api/policy/reload", nil, "", nil)
 	for _, in := range []core.CallInput{{Tool: "write_file", Args: json.RawMessage(`{"path":"b.txt","content":"b\n"}`), Plan: true},
 		{Tool: "write_file", Args: json.RawMessage(`{"path":"b.txt","content":"b\n"}`), Session: "other"}, {Tool: "write_file", Args: json.RawMessage(`{"path":"no/b","content":""}`)},
 		{Tool: "read_file", Args: json.RawMessage(`{"path":"a.txt"}`), Detach: true}, {Tool: "nothing", Args: json.RawMessage(`{}`)}, {}} {
-		c.call("root", http.MethodPost, "/api/calls", nil, "", in)
+		c.call("admin", http.MethodPost, "/api/calls", nil, "", in)
 	}
-	c.call("root", http.MethodPost, "/api/undo", nil, "", core.UndoInput{Session: "other", Plan: true})
-	c.call("root", http.MethodPost, "/api/undo", nil, "", core.UndoInput{Session: "other"})
-	c.call("root", http.MethodPost, "/api/undo", nil, "", core.UndoInput{})
+	c.call("admin", http.MethodPost, "/api/undo", nil, "", core.UndoInput{Session: "other", Plan: true})
+	c.call("admin", http.MethodPost, "/api/undo", nil, "", core.UndoInput{Session: "other"})
+	c.call("admin", http.MethodPost, "/api/undo", nil, "", core.UndoInput{})
 	var made MadeToken
-	if err := json.Unmarshal(c.call("root", http.MethodPost, "/api/tokens", nil, "", NewToken{Name: "x", Role: Viewer, Hours: 1}), &made); err != nil {
+	if err := json.Unmarshal(c.call("admin", http.MethodPost, "/api/tokens", nil, "", NewToken{Name: "x", Role: Viewer, Hours: 1}), &made); err != nil {
 		t.Fatal(err)
 	}
-	c.call("root", http.MethodPost, "/api/tokens", nil, "", NewToken{Name: "x", Role: "viewer", Hours: -1})
-	c.call("root", http.MethodDelete, "/api/tokens/{token}", map[string]string{"token": made.ID}, "", nil)
-	c.call("root", http.MethodDelete, "/api/tokens/{token}", map[string]string{"token": made.ID}, "", nil)
-	c.call("root", http.MethodPost, "/api/codes", nil, "", NewCode{})
-	c.call("root", http.MethodPost, "/api/backup", nil, "", nil)
-	c.call("root", http.MethodPost, "/api/purge", nil, "", PurgeInput{Hours: 1, Plan: true})
-	c.call("root", http.MethodDelete, "/api/sessions/{session}", map[string]string{"session": "other"}, "", nil)
-	c.call("root", http.MethodDelete, "/api/sessions/{session}", main, "", nil)
+	c.call("admin", http.MethodPost, "/api/tokens", nil, "", NewToken{Name: "x", Role: "viewer", Hours: -1})
+	c.call("admin", http.MethodDelete, "/api/tokens/{token}", map[string]string{"token": made.ID}, "", nil)
+	c.call("admin", http.MethodDelete, "/api/tokens/{token}", map[string]string{"token": made.ID}, "", nil)
+	c.call("admin", http.MethodPost, "/api/codes", nil, "", NewCode{})
+	c.call("admin", http.MethodPost, "/api/backup", nil, "", nil)
+	c.call("admin", http.MethodPost, "/api/purge", nil, "", PurgeInput{Hours: 1, Plan: true})
+	c.call("admin", http.MethodDelete, "/api/sessions/{session}", map[string]string{"session": "other"}, "", nil)
+	c.call("admin", http.MethodDelete, "/api/sessions/{session}", main, "", nil)
 
-	stream := p.follow("root", "?after=0&types="+strings.Join(core.EventTypes, ","), "")
+	stream := p.follow("admin", "?after=0&types="+strings.Join(core.EventTypes, ","), "")
 	for kinds := map[string]bool{}; len(kinds) < len(core.EventTypes)-1; {
 		e := stream.next()
 		switch e.name {

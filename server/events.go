@@ -77,7 +77,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // of proxies
 	w.WriteHeader(http.StatusOK)
-	out := &eventWriter{w: w, ctl: http.NewResponseController(w), patience: s.patience, valid: access.PassOf(r.Context()).Valid}
+	out := &eventWriter{w: w, ctl: http.NewResponseController(w), patience: s.patience, beat: s.beat, valid: access.PassOf(r.Context()).Valid}
 	out.buf = append(out.buf, "retry: 1000\n\n"...)
 	out.notice(noticeHello, stream.Position(), Hello{stream.Position(), stream.Reset()})
 	return out.run(r.Context(), stream)
@@ -89,17 +89,25 @@ type eventWriter struct {
 	ctl      *http.ResponseController
 	buf      []byte
 	patience time.Duration // for a client to take what was written
+	beat     time.Duration
 	valid    func(context.Context) error
 }
 
 // run writes events until the stream or the client ends. What it returns has no one to read it.
 func (o *eventWriter) run(ctx context.Context, stream *core.Stream) error {
-	last := stream.Position()
+	last, looked := stream.Position(), time.Now()
 	for {
 		if err := o.flush(); err != nil {
 			return err
 		}
-		wait, cancel := context.WithTimeout(ctx, beat)
+		if time.Since(looked) >= o.beat { // also where there is always something to send
+			if o.valid != nil && errors.Is(o.valid(ctx), access.ErrNobody) { // a store that is locked says nothing about it
+				o.notice(noticeExpired, noID, Notice{"the token or the login holds no more", last})
+				return o.flush()
+			}
+			looked = time.Now()
+		}
+		wait, cancel := context.WithTimeout(ctx, o.beat)
 		evs, err := stream.Next(wait)
 		cancel()
 		var slow *core.SlowError
@@ -113,11 +121,8 @@ func (o *eventWriter) run(ctx context.Context, stream *core.Stream) error {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, context.DeadlineExceeded):
-			if o.valid == nil || o.valid(ctx) == nil {
-				o.buf = append(o.buf, ":\n\n"...)
-				continue
-			}
-			o.notice(noticeExpired, noID, Notice{"the token or the login holds no more", last})
+			o.buf = append(o.buf, ":\n\n"...)
+			continue
 		case errors.As(err, &slow):
 			o.notice(noticeDropped, noID, Notice{slow.Error(), slow.Last})
 		case errors.Is(err, core.ErrClosed):

@@ -20,9 +20,9 @@ func TestX4_FullDisk(t *testing.T) {
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
 	p := &place{t: t, dir: t.TempDir(), state: dir, tokens: map[string]string{}}
 	p.open(func(c *Config) {
-		c.Tokens = []FixedToken{{Name: "root", Role: Admin, Secret: strings.Repeat("r", 40)}}
+		c.Tokens = []FixedToken{{Name: "admin", Role: Admin, Secret: strings.Repeat("r", 40)}}
 	})
-	p.tokens["root"] = strings.Repeat("r", 40)
+	p.tokens["admin"] = strings.Repeat("r", 40)
 	p.write("a.txt", "x")
 	f, err := os.Create(filepath.Join(dir, "ballast"))
 	if err != nil {
@@ -34,7 +34,7 @@ func TestX4_FullDisk(t *testing.T) {
 	f.Close()
 	refused := answer{}
 	for range 50 {
-		if refused = p.send("root", "POST", "/api/calls", core.CallInput{Tool: "read_file", Args: json.RawMessage(`{"path":"a.txt"}`)}); refused.StatusCode != 200 {
+		if refused = p.send("admin", "POST", "/api/calls", core.CallInput{Tool: "read_file", Args: json.RawMessage(`{"path":"a.txt"}`)}); refused.StatusCode != 200 {
 			break
 		}
 	}
@@ -42,9 +42,9 @@ func TestX4_FullDisk(t *testing.T) {
 	if !strings.Contains(refused.problem().Message, "free some space") {
 		t.Errorf("it does not say what to do: %s", refused.body)
 	}
-	p.get("root", "/api/sessions", nil)
+	p.get("admin", "/api/sessions", nil)
 	if err := os.Remove(filepath.Join(dir, "ballast")); err != nil {
 		t.Fatal(err)
 	}
-	p.post("root", "/api/calls", core.CallInput{Tool: "read_file", Args: json.RawMessage(`{"path":"a.txt"}`)}, nil)
+	p.post("admin", "/api/calls", core.CallInput{Tool: "read_file", Args: json.RawMessage(`{"path":"a.txt"}`)}, nil)
 }

@@ -27,14 +27,14 @@ type place struct {
 	box        *tackle.Box
 	srv        *Server
 	web        *httptest.Server
-	tokens     map[string]string // secrets by holder: eve views, ada approves, root is admin, bot is an agent
+	tokens     map[string]string // secrets by holder: viewer, approver, admin, and bot, which is an agent
 }
 
 func start(t *testing.T, change func(*Config)) *place {
 	t.Helper()
 	p := &place{t: t, dir: t.TempDir(), state: t.TempDir(), tokens: map[string]string{}}
 	p.open(change)
-	for name, role := range map[string]Role{"eve": Viewer, "ada": Approver, "root": Admin, "bot": Agent} {
+	for name, role := range map[string]Role{"viewer": Viewer, "approver": Approver, "admin": Admin, "bot": Agent} {
 		secret, _, err := p.srv.keys.Create(t.Context(), Token{Name: name, Role: role, Program: role == Agent}, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ func (s *Server) mux() (http.Handler, error) {
 		all.Handle(path, s.door.Open(open))
 	}
 	all.Handle("/", s.door.Wrap(behind))
-	return headers(all), nil
+	return headers(s.bodies(all)), nil
 }
 
 // headers adds what every answer carries.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -34,10 +35,7 @@ type route struct {
 	serve func(w http.ResponseWriter, r *http.Request) error
 }
 
-const (
-	mostBody = 1 << 20
-	bodyTime = 30 * time.Second // to send a body
-)
+const mostBody = 1 << 20
 
 // Problem is the body of every refusal.
 type Problem struct {
@@ -71,7 +69,7 @@ func act[B, R any](method, path, id, about, summary string, role Role, fn func(r
 	rt.serve = func(w http.ResponseWriter, r *http.Request) error {
 		var body B
 		if rt.body != nil {
-			if err := decode(w, r, &body); err != nil {
+			if err := decode(r, &body); err != nil {
 				return err
 			}
 		}
@@ -149,7 +147,8 @@ var kinds = map[core.Kind]int{core.Invalid: http.StatusBadRequest, core.NotFound
 
 // fail answers with an error. What has begun cannot be answered any more.
 func (s *Server) fail(w *statusWriter, r *http.Request, rt *route, err error) {
-	if w.status != 0 || r.Context().Err() != nil {
+	late := errors.Is(err, os.ErrDeadlineExceeded) // of the body; the context of the request ends with it
+	if w.status != 0 || r.Context().Err() != nil && !late {
 		return
 	}
 	err = core.Mistake(err)
@@ -157,6 +156,8 @@ func (s *Server) fail(w *statusWriter, r *http.Request, rt *route, err error) {
 	var large *http.MaxBytesError
 	var other *unsupported
 	switch {
+	case late:
+		refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %v; send it again, at once", s.bodyTime))
 	case errors.As(err, &refused):
 		if refused.Kind == core.Busy {
 			w.Header().Set("Retry-After", "2")
@@ -177,7 +178,7 @@ func (s *Server) fail(w *statusWriter, r *http.Request, rt *route, err error) {
 
 // words are the kinds of problems by status.
 var words = map[int]string{http.StatusBadRequest: "invalid", http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden",
-	http.StatusNotFound: "not_found", http.StatusMethodNotAllowed: "invalid", http.StatusConflict: "conflict", http.StatusUnsupportedMediaType: "invalid",
+	http.StatusNotFound: "not_found", http.StatusMethodNotAllowed: "invalid", http.StatusConflict: "conflict", http.StatusUnsupportedMediaType: "invalid", http.StatusRequestTimeout: "invalid",
 	http.StatusRequestEntityTooLarge: "too_large", http.StatusServiceUnavailable: "busy"}
 
 // refuse writes a problem.
@@ -220,20 +221,15 @@ func (e *unsupported) Error() string {
 }
 
 // decode reads a JSON body, strictly. A body of another type is refused: a page of another origin could send it unasked.
-func decode(w http.ResponseWriter, r *http.Request, v any) error {
+func decode(r *http.Request, v any) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return &unsupported{r.Header.Get("Content-Type")}
 	}
-	// The deadline is for the body alone: one that passes later would end a call that waits for a person. A listener that has
-	// no deadlines needs none.
-	ctl := http.NewResponseController(w)
-	_ = ctl.SetReadDeadline(time.Now().Add(bodyTime))
-	defer func() { _ = ctl.SetReadDeadline(time.Time{}) }()
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(v); err != nil {
 		var large *http.MaxBytesError
-		if errors.As(err, &large) {
+		if errors.As(err, &large) || errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
 		return invalid("the body: %v", err)

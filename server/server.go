@@ -106,6 +106,8 @@ type Server struct {
 
 	announced bool
 	patience  time.Duration // with clients of streams that do not read
+	beat      time.Duration // between signs of life of a stream, and looks at whether its reader may still read it
+	bodyTime  time.Duration // to send a body
 }
 
 // New puts a server together. From now on asks wait for an answer. Errors: contradictions in cfg.
@@ -125,7 +127,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s := &Server{cfg: cfg, keys: NewKeys(cfg.Box), patience: writeTime}
+	s := &Server{cfg: cfg, keys: NewKeys(cfg.Box), patience: writeTime, beat: beat, bodyTime: bodyTime}
 	s.door = &access.Door{Keys: s.keys, Guard: guard, Secure: cfg.Secure, Refuse: refuse}
 	for _, t := range cfg.Tokens {
 		if err := cmp.Or(access.CheckName(t.Name), t.Role.Check()); err != nil {

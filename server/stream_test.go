@@ -96,7 +96,7 @@ func (c *client) until(name string) core.Event {
 
 func TestX4_StreamGoesOnAfterARestart(t *testing.T) {
 	p := start(t, nil)
-	c := p.follow("eve", "", "")
+	c := p.follow("viewer", "", "")
 	if f := c.next(); f.name != "hello" || f.id == "" {
 		t.Fatalf("first: %+v", f)
 	}
@@ -118,7 +118,7 @@ func TestX4_StreamGoesOnAfterARestart(t *testing.T) {
 	}
 	p.open(nil)
 	second := p.write("2.txt", "2") // before the client is back
-	again := p.follow("eve", "", c.last)
+	again := p.follow("viewer", "", c.last)
 	if e := again.until(core.CallEnded); e.Call != second {
 		t.Errorf("missed %s, got %s", second, e.Call)
 	}
@@ -126,7 +126,7 @@ func TestX4_StreamGoesOnAfterARestart(t *testing.T) {
 	if e := again.until(core.CallEnded); e.Call != third {
 		t.Errorf("then: %+v", e)
 	}
-	lost := p.follow("eve", "", "999999")
+	lost := p.follow("viewer", "", "999999")
 	var hello Hello
 	if err := json.Unmarshal(lost.next().data, &hello); err != nil || !hello.Reset {
 		t.Errorf("an id of another store: %+v, %v", hello, err)
@@ -136,11 +136,11 @@ func TestX4_StreamGoesOnAfterARestart(t *testing.T) {
 func TestX4_StreamRefusals(t *testing.T) {
 	p := start(t, func(c *Config) { c.Streams = 1 })
 	for query, want := range map[string]int{"?types=nothing": 400, "?after=x": 400, "?after=-3": 400, "?color=red": 400} {
-		wantStatus(t, query, p.send("eve", http.MethodGet, "/api/events"+query, nil), want)
+		wantStatus(t, query, p.send("viewer", http.MethodGet, "/api/events"+query, nil), want)
 	}
 	wantStatus(t, "an agent", p.send("bot", http.MethodGet, "/api/events", nil), 403)
-	p.follow("eve", "", "").next()
-	a := p.send("eve", http.MethodGet, "/api/events", nil)
+	p.follow("viewer", "", "").next()
+	a := p.send("viewer", http.MethodGet, "/api/events", nil)
 	wantStatus(t, "one too many", a, 503)
 	if a.Header.Get("Retry-After") == "" {
 		t.Error("it does not say when to come back")
@@ -151,9 +151,9 @@ func TestX4_StreamRefusals(t *testing.T) {
 func TestX4_SlowClientIsDropped(t *testing.T) {
 	p := start(t, func(c *Config) { c.Buffer = 8 })
 	p.srv.patience = time.Hour // a busy machine is no dead client
-	slow := p.follow("eve", "?types=call.ended", "")
+	slow := p.follow("viewer", "?types=call.ended", "")
 	slow.next()
-	fast := p.follow("ada", "?types=call.ended", "")
+	fast := p.follow("approver", "?types=call.ended", "")
 	fast.next()
 	p.write("0.txt", "")
 	slow.until(core.CallEnded)
@@ -188,11 +188,48 @@ func TestX4_SlowClientIsDropped(t *testing.T) {
 	if got == len(ids) {
 		t.Fatal("nothing was missed: the test is too small")
 	}
-	again := p.follow("eve", "?types=call.ended", slow.last)
+	again := p.follow("viewer", "?types=call.ended", slow.last)
 	again.next()
 	for ; got < len(ids); got++ {
 		if f := again.next(); f.id != strconv.FormatInt(ids[got], 10) {
 			t.Fatalf("after coming back: event %d has id %s, want %d", got, f.id, ids[got])
+		}
+	}
+}
+
+// WEB-016: a stream ends with the token that it came with, also where there is always something to send.
+func TestWEB016_BusyStreamsEndWithTheirToken(t *testing.T) {
+	p := start(t, nil)
+	p.srv.beat = time.Second
+	secret, token, err := p.srv.keys.Create(t.Context(), Token{Name: "other", Role: Viewer}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.tokens["other"] = secret
+	c := p.follow("other", "", "")
+	c.next()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				p.call("no_such_tool", nil)
+			}
+		}
+	}()
+	defer func() { close(stop); <-done }()
+	c.until(core.CallEnded)
+	p.send("admin", http.MethodDelete, "/api/tokens/"+token.ID, nil)
+	for {
+		f, err := c.read()
+		if err != nil {
+			t.Fatalf("ended without a notice: %v", err)
+		}
+		if f.name == "expired" {
+			return
 		}
 	}
 }

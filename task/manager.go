@@ -326,11 +326,17 @@ func (m *Manager) find(ctx context.Context, id string) (*record, host.Process, e
 		}
 	}
 	if h != nil {
+		if !h.own && gone(h.proc) {
+			h.proc.Close() // its output stays readable, and no file stays open
+		}
 		return rec, h.proc, nil
 	}
 	p, err := m.cfg.Runner.Attach(ctx, rec.Handle)
 	if err != nil {
 		return nil, nil, fmt.Errorf("task %s: %w", id, err)
+	}
+	if gone(p) {
+		p.Close()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -109,7 +109,10 @@ func (m *Manager) read(id string) (*record, error) {
 	if !validID(id) {
 		return nil, fs.ErrNotExist
 	}
-	data, err := os.ReadFile(filepath.Join(m.folder(id), recordFile))
+	if fi, err := os.Lstat(m.folder(id)); err != nil || !fi.IsDir() {
+		return nil, fs.ErrNotExist
+	}
+	data, err := small(filepath.Join(m.folder(id), recordFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -117,18 +120,38 @@ func (m *Manager) read(id string) (*record, error) {
 	if err == nil {
 		err = json.Unmarshal(data, r)
 	}
+	if fi, lerr := os.Lstat(filepath.Join(m.folder(id), exitFile)); err == nil && lerr == nil && !fi.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file that was written here", exitFile) // the runner reads it too
+	}
 	if err == nil && (r.Version != recordVersion || r.ID != id) {
 		err = fmt.Errorf("version %d of task %q", r.Version, r.ID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("record of task %s: %w", id, err)
 	}
+	// Wherever the record says they are, they are here.
+	r.Handle.Spool, r.Handle.Record = filepath.Join(m.folder(id), spoolName), filepath.Join(m.folder(id), exitFile)
 	return r, nil
+}
+
+// maxRecord bounds the files about a task, in bytes. A command line takes most of it.
+const maxRecord = 16 << 20
+
+// small reads such a file. Anything but a file, which might never end, is an error.
+func small(path string) ([]byte, error) {
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > maxRecord {
+		return nil, fmt.Errorf("%s is no file that was written here", filepath.Base(path))
+	}
+	return os.ReadFile(path)
 }
 
 // ended reads how a task ended, or nil.
 func (m *Manager) ended(id string) *host.Exit {
-	data, err := os.ReadFile(filepath.Join(m.folder(id), exitFile))
+	data, err := small(filepath.Join(m.folder(id), exitFile))
 	if err != nil {
 		return nil
 	}

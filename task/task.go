@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/internal/clip"
 )
 
 // Spec describes a task for people, and says where it belongs.
@@ -52,6 +53,9 @@ func (i Info) At(now time.Time) string {
 	if took := i.Exit.Took(); took > 0 {
 		what, rest, more := strings.Cut(s, ";")
 		s = what + " after " + short(took)
+		if i.Exit.End == host.EndOwner {
+			s = "ended after " + short(took) + strings.TrimPrefix(what, "ended")
+		}
 		if i.Exit.End == host.EndTime {
 			s = what // says how long already
 		}
@@ -97,7 +101,12 @@ func (e *Error) Unwrap() error { return e.Err }
 func (m *Manager) notFound(id string) error {
 	say := fmt.Sprintf("there is no task %q; no task has been started", id)
 	if ids := m.ids(); len(ids) > 0 {
-		say = fmt.Sprintf("there is no task %q; there are: %s", id, strings.Join(ids, ", "))
+		const most = 20
+		latest := ids[max(len(ids)-most, 0):]
+		say = fmt.Sprintf("there is no task %q; there are: %s", clip.Middle(id, 100), strings.Join(latest, ", "))
+		if n := len(ids) - len(latest); n > 0 {
+			say += fmt.Sprintf(" and %d older ones", n)
+		}
 	}
 	return &Error{ID: id, Err: ErrNotFound, Say: say}
 }

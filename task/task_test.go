@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -322,6 +323,102 @@ func TestH2_Refusals(t *testing.T) {
 	}{{Config{}, "a task manager needs a runner"}, {Config{Runner: b.runner, Dir: "tasks"}, `tasks directory "tasks" is not absolute`}} {
 		_, err := Open(c.cfg)
 		b.fails(err, "", c.want, nil)
+	}
+}
+
+// What somebody put into the tasks directory is no task, or one whose files are in its own folder: nothing else is read,
+// waited for or removed.
+func TestH2_Planted(t *testing.T) {
+	b := newBed(t, Config{})
+	i := b.begin(Spec{}, host.Command{Script: "echo mine", Dir: b.dir})
+	b.waitFor(i.ID)
+	rec, err := b.read(i.ID)
+	b.ok(err)
+	plant := func(id string, change func(*record)) {
+		r := *rec
+		r.ID, r.Started = id, rec.Started.Add(-time.Hour)
+		change(&r)
+		b.ok(os.MkdirAll(b.folder(id), 0o700))
+		b.ok(write(filepath.Join(b.folder(id), recordFile), r))
+	}
+	other := filepath.Join(b.dir, "other")
+	b.ok(os.WriteFile(other+".log", []byte("secret"), 0o600))
+	plant("aaaaaa", func(r *record) { r.Handle.Spool = other })
+	plant("bbbbbb", func(r *record) {})
+	b.ok(syscall.Mkfifo(filepath.Join(b.folder("bbbbbb"), exitFile), 0o600))
+	b.ok(os.Mkdir(b.folder("cccccc"), 0o700))
+	b.ok(syscall.Mkfifo(filepath.Join(b.folder("cccccc"), recordFile), 0o600))
+	plant("dddddd", func(r *record) {})
+	b.ok(os.Rename(b.folder("dddddd"), other))
+	b.ok(os.Symlink(other, b.folder("dddddd")))
+
+	c, err := b.Read(b.ctx, "aaaaaa", Reading{})
+	if len(c.Data) > 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a record that names other files: read %q (%v)", c.Data, err)
+	}
+	for _, id := range []string{"bbbbbb", "cccccc"} {
+		if _, err := b.Get(id); err == nil || !strings.Contains(err.Error(), "is no file that was written here") {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	b.fails(b.Remove(b.ctx, "dddddd"), i.ID, `there is no task "dddddd"; there are: aaaaaa, ID`, ErrNotFound)
+	if _, err := os.Stat(filepath.Join(other, recordFile)); err != nil {
+		t.Errorf("what a link leads to: %v", err)
+	}
+	if _, err := b.Recover(b.ctx); err != nil {
+		t.Error(err)
+	}
+	list, err := b.List(b.ctx, "")
+	if err != nil || len(list) != 2 {
+		t.Errorf("%v (%v)", list, err)
+	}
+}
+
+// Tasks that have ended hold no file open, however often they are read, here and in another server.
+func TestH2_EndedHoldNothing(t *testing.T) {
+	b := newBed(t, Config{})
+	other := b.manager(Config{Runner: b.runner})
+	var ids []string
+	for range 8 {
+		i := b.begin(Spec{}, host.Command{Script: "echo x", Dir: b.dir})
+		b.waitFor(i.ID)
+		ids = append(ids, i.ID)
+	}
+	held := func() (n int) {
+		entries, err := os.ReadDir("/proc/self/fd")
+		b.ok(err)
+		for _, e := range entries {
+			if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(to, b.tasks) {
+				n++
+			}
+		}
+		return n
+	}
+	for range 2 {
+		for _, id := range ids {
+			for _, m := range []*Manager{b.Manager, other} {
+				if c, err := m.Read(b.ctx, id, Reading{}); err != nil || string(c.Data) != "x\n" {
+					t.Fatalf("read %q (%v)", c.Data, err)
+				}
+			}
+		}
+	}
+	b.until("no file of an ended task is open", func() bool { return held() == 0 })
+}
+
+// An error about a task that is not there names the latest ones, however many there are.
+func TestH2_ManyTasks(t *testing.T) {
+	b := newBed(t, Config{})
+	began := time.Now()
+	for n := range 30 {
+		id := fmt.Sprintf("zzzz%c%c", idLetters[n/10], idLetters[n%10])
+		b.ok(os.MkdirAll(b.folder(id), 0o700))
+		b.ok(b.save(&record{Version: recordVersion, ID: id, Started: began.Add(time.Duration(n) * time.Second), Handle: host.Handle{Run: "x"}}))
+		b.ok(write(filepath.Join(b.folder(id), exitFile), host.Exit{End: host.EndExited, Gone: true, Ended: began}))
+	}
+	_, err := b.Get("none")
+	if err == nil || !strings.HasSuffix(err.Error(), "zzzzcj, zzzzck and 10 older ones") || strings.Count(err.Error(), "zzzz") != 20 {
+		t.Error(err)
 	}
 }
 

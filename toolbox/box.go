@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/session"
@@ -72,6 +73,11 @@ type Config struct {
 	Artifacts tool.Artifacts // nil: output that is cut cannot be read later, and says so
 	Hooks     []Hook
 	Rewriters []Rewriter // change what models are told about tools, in order (P3)
+
+	// Shape, where it is set, may change the bytes that a planned call would write, before anybody decides about them, and
+	// says for the model what it did, "" for nothing. It starts no program and changes nothing but the After states of Write
+	// operations.
+	Shape func(ctx context.Context, call *tool.Call, set *change.Set) string
 
 	Overrides map[string]Override // by default name (T15)
 	Aliases   map[string]string   // old name → name of the list (T15)

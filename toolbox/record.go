@@ -28,12 +28,17 @@ func journalled(in *tool.Intent) bool {
 
 // announceSecond records the decision at the second gate point, before anything of it happens.
 func (b *Box) announceSecond(ctx context.Context, p *Planned, in *tool.Intent, d tool.Decision) error {
+	return b.announceStep(ctx, p, 2, in, d, false)
+}
+
+// announceStep is announceSecond for any gate point. light is that of session.Record.
+func (b *Box) announceStep(ctx context.Context, p *Planned, point int, in *tool.Intent, d tool.Decision, light bool) error {
 	if b.cfg.Recorder == nil {
 		return nil
 	}
 	in.Seal()
 	rec := b.recordOf(p, session.Start)
-	rec.Point, rec.Intent, rec.Decision = 2, in, &d
+	rec.Point, rec.Intent, rec.Decision, rec.Light = point, in, &d, light
 	return b.put(context.WithoutCancel(ctx), rec)
 }
 

@@ -59,6 +59,7 @@ type Planned struct {
 	raw       json.RawMessage // the arguments as the face brought them
 	started   time.Time
 	marks     *markingReadState
+	shaped    string // what Shape said
 	ran       atomic.Bool
 	committed []*change.Set
 	policy    tool.Decision // what policy said last about the call
@@ -193,6 +194,9 @@ func (b *Box) plan(ctx context.Context, p *Planned) (err error) {
 		}
 		if !in.Has(tool.Write) {
 			return tool.Fault(fmt.Errorf("tool %s planned changes without the effect write", in.Tool))
+		}
+		if p.shaped = ""; b.cfg.Shape != nil {
+			p.shaped = b.cfg.Shape(ctx, p.Call, in.Changes)
 		}
 	}
 	p.Action = action
@@ -358,6 +362,7 @@ func (b *Box) unknownTool(req *Request) *tool.Error {
 	if len(names) == 0 {
 		e.Expected = fmt.Sprintf("a mode that has tools; %q has none (modes: %s)", req.Mode, strings.Join(b.Modes(), ", "))
 	}
+	e.Hint = "Do not retry it: the list of tools stays as it is in this session."
 	if near := schema.Nearest(req.Tool, names); near != "" {
 		e.Hint = fmt.Sprintf("Did you mean %s?", near)
 	}

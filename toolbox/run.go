@@ -121,8 +121,10 @@ func (b *Box) execute(ctx context.Context, p *Planned, d tool.Decision) (tool.Re
 		e, _, _ := sortError(err)
 		return tool.Result{Err: e}, d, nil
 	}
-	if err := b.announce(ctx, p, d); err != nil {
-		return tool.Result{}, d, err
+	if !p.entry.def.SelfGated { // its steps are announced one by one
+		if err := b.announce(ctx, p, d); err != nil {
+			return tool.Result{}, d, err
+		}
 	}
 	ctx, clock, cancel := allow(ctx, b.timeout(p.entry))
 	defer cancel()
@@ -140,6 +142,9 @@ func (b *Box) execute(ctx context.Context, p *Planned, d tool.Decision) (tool.Re
 	defer r.done()
 	if r.stale != nil && err == nil && res.Err == nil {
 		res.Err = b.staleError(p, r.stale)
+	}
+	if p.shaped != "" && len(r.committed) > 0 && res.Err == nil {
+		res.Parts = append(res.Parts, tool.Text("\nNote: "+p.shaped))
 	}
 	m := &res.Meta
 	m.Transaction, m.Changes, m.Diff, m.Values = r.transactions, r.changes, r.diff.String(), r.values

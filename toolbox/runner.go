@@ -27,6 +27,8 @@ type runner struct {
 	// turn holds a token while nobody commits. Whoever has it may use the fields below.
 	turn         chan struct{}
 	second       bool             // the second gate point was used
+	points       int              // steps that a self-gated tool has asked about
+	granted      []*change.Set    // by those steps
 	stale        *host.StaleError // the last commit met a foreign change
 	staleSet     *change.Set
 	committed    []*change.Set
@@ -81,6 +83,10 @@ func (r *runner) Commit(ctx context.Context, set *change.Set) (host.Receipt, err
 		return host.Receipt{}, errOver
 	case planned && slices.Contains(r.committed, set):
 		return host.Receipt{}, tool.Errorf(tool.OperationNotAllowed, "the call tried to make its changes twice.")
+	case r.p.entry.def.SelfGated:
+		if err := r.ownGate(ctx, set); err != nil {
+			return host.Receipt{}, err
+		}
 	case !planned && r.second:
 		return host.Receipt{}, errSecondGate
 	case !planned:

@@ -71,11 +71,12 @@ type streams struct {
 
 // stream reads one.
 type stream struct {
-	mu   sync.Mutex
-	seen map[string]int // ends of calls, by id of the call
-	late []time.Duration
-	last string // notice
-	news chan struct{}
+	mu    sync.Mutex
+	seen  map[string]int // ends of calls, by id of the call
+	timed bool           // it looks how late events come
+	late  []time.Duration
+	last  string // notice
+	news  chan struct{}
 }
 
 func open(ctx context.Context, s *process, n int) (*streams, error) {
@@ -86,7 +87,7 @@ func open(ctx context.Context, s *process, n int) (*streams, error) {
 			return nil, fmt.Errorf("stream %d: %w", i, err)
 		}
 		fmt.Fprintf(c, "GET /api/events?types=call.ended,ask.opened,ask.closed HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", s.addr, s.token)
-		st := &stream{seen: map[string]int{}, news: make(chan struct{}, 1)}
+		st := &stream{seen: map[string]int{}, timed: i%20 == 0, news: make(chan struct{}, 1)}
 		hello := make(chan struct{})
 		go st.read(c, hello)
 		select {
@@ -114,17 +115,18 @@ func (st *stream) read(c net.Conn, hello chan struct{}) {
 			name = strings.TrimSpace(line[7:])
 		case strings.HasPrefix(line, "data: ") && name == "hello":
 			close(hello)
-		case strings.HasPrefix(line, "data: ") && name == "call.ended":
-			var e struct {
-				Call string
-				At   time.Time
-			}
-			if json.Unmarshal([]byte(line[6:]), &e) != nil {
-				continue
-			}
+		case name == "call.ended" && strings.HasPrefix(line, "data: "):
+			_, rest, _ := strings.Cut(line, `"call":"`) // cheaper than JSON, and the client must not be what is measured
+			id, _, _ := strings.Cut(rest, `"`)
 			st.mu.Lock()
-			st.seen[e.Call]++
-			st.late = append(st.late, time.Since(e.At))
+			st.seen[id]++
+			if st.timed {
+				_, rest, _ = strings.Cut(line, `"at":"`)
+				at, _, _ := strings.Cut(rest, `"`)
+				if when, err := time.Parse(time.RFC3339Nano, at); err == nil {
+					st.late = append(st.late, time.Since(when))
+				}
+			}
 			st.mu.Unlock()
 			select {
 			case st.news <- struct{}{}:

@@ -29,7 +29,7 @@ func (a *app) attachCommand() *cobra.Command {
 		Short: "Take over a task at this terminal: see what it writes, and type into it",
 		Long: "Show what a task writes and send it what is typed, until it ends or Ctrl-] is typed; the task goes on then.\n" +
 			"A task that was started with a terminal gets every key, Ctrl-C included, and the size of this one.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: taskArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withTasks(cmd.Context(), func(ctx context.Context, m *task.Manager) error { return a.attach(ctx, m, args[0]) })
 		},

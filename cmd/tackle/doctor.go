@@ -70,6 +70,13 @@ func (a *app) examine(cmd *cobra.Command, box *tackle.Box) []checkResult {
 		}
 		checks = append(checks, c)
 	}
+	for _, e := range box.Engines() {
+		c := checkResult{Name: "engine " + e.Name, OK: true, Detail: strings.TrimSpace(e.Version + " " + e.Where)}
+		if e.Reason != "" {
+			c.Detail = "not here: " + e.Reason
+		}
+		checks = append(checks, c)
+	}
 	for _, n := range info.Notes {
 		checks = append(checks, checkResult{Name: "host", OK: true, Detail: n})
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -95,6 +96,9 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		defer servers.Close()
 	}
 	l, err := mcp.Listen(f.listen, f.public)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return usage{fmt.Errorf("--listen: %w; if that is another tackle serve, '%s serve code%s' opens its console, else choose another address", err, self(), a.again(box))}
+	}
 	if err != nil {
 		return usage{fmt.Errorf("--listen: %w", err)}
 	}

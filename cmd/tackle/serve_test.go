@@ -73,6 +73,9 @@ func TestX4_ServeAtATerminal(t *testing.T) {
 	if !strings.HasPrefix(second, base) {
 		t.Errorf("the code is for %q, the server is at %s", second, base)
 	}
+	if _, errOut, code := alone(t, dir, "serve", "--listen", strings.TrimPrefix(base, "http://")); code != exitUsage || !strings.Contains(errOut, "serve code") {
+		t.Errorf("a second server at the same address: exit %d, %s", code, errOut)
+	}
 	s.tty.WriteString("\x03")
 	if code := s.exit(); code != 0 {
 		t.Errorf("exit %d:\n%s", code, s.text())
@@ -130,14 +133,14 @@ func TestP8_TokensOfPeopleNeedATerminal(t *testing.T) {
 
 func TestX4_TokenForAPerson(t *testing.T) {
 	dir := newDir(t, map[string]string{"ws/a.txt": "one\n"})
-	s := at(t, dir, "", "serve", "token", "create", "ada", "--role", "approver")
-	s.wait("Make a token for ada with the role approver?")
+	s := at(t, dir, "", "serve", "token", "create", "operator", "--role", "approver")
+	s.wait("Make a token for operator with the role approver?")
 	s.press("y", "tackle_")
 	if code := s.exit(); code != 0 {
 		t.Fatalf("exit %d:\n%s", code, s.text())
 	}
-	n := at(t, dir, "", "serve", "token", "create", "eve", "--role", "admin")
-	n.wait("Make a token for eve")
+	n := at(t, dir, "", "serve", "token", "create", "other", "--role", "admin")
+	n.wait("Make a token for other")
 	n.press("n", "not confirmed")
 	if code := n.exit(); code == 0 || strings.Contains(n.text(), "tackle_") {
 		t.Errorf("after a no: exit %d\n%s", code, n.text())

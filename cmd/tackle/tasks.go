@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -37,7 +38,7 @@ func (a *app) tasksCommand() *cobra.Command {
 	output := &cobra.Command{
 		Use:   "output ID",
 		Short: "Print what a task has written",
-		Args:  usageArgs(cobra.ExactArgs(1)),
+		Args:  taskArgs(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withTasks(cmd.Context(), func(ctx context.Context, m *task.Manager) error { return a.taskOutput(ctx, m, args[0], follow) })
 		},
@@ -46,7 +47,7 @@ func (a *app) tasksCommand() *cobra.Command {
 	stop := &cobra.Command{
 		Use:   "stop ID...",
 		Short: "End tasks with everything that they started",
-		Args:  usageArgs(cobra.MinimumNArgs(1)),
+		Args:  taskArgs(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withTasks(cmd.Context(), func(ctx context.Context, m *task.Manager) error { return a.stopTasks(ctx, m, args) })
 		},
@@ -54,7 +55,7 @@ func (a *app) tasksCommand() *cobra.Command {
 	remove := &cobra.Command{
 		Use:   "remove ID...",
 		Short: "Remove tasks that have ended, with their output",
-		Args:  usageArgs(cobra.MinimumNArgs(1)),
+		Args:  taskArgs(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withTasks(cmd.Context(), func(ctx context.Context, m *task.Manager) error {
 				var errs []error
@@ -69,7 +70,7 @@ func (a *app) tasksCommand() *cobra.Command {
 	input := &cobra.Command{
 		Use:   "input ID [TEXT]",
 		Short: "Send a task a line of text",
-		Args:  usageArgs(cobra.RangeArgs(1, 2)),
+		Args:  taskArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var data []byte
 			if len(args) == 2 {
@@ -87,6 +88,19 @@ func (a *app) tasksCommand() *cobra.Command {
 	input.Flags().BoolVar(&done, "close", false, "end the input of the task, after the text")
 	cmd.AddCommand(list, output, input, a.attachCommand(), stop, remove)
 	return cmd
+}
+
+// taskArgs wants the id of a task, and at most so many arguments.
+func taskArgs(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage{fmt.Errorf("%s: which task? 'tackle tasks' lists them; use: %s", cmd.Name(), cmd.UseLine())}
+		case len(args) > most:
+			return usage{fmt.Errorf("%s: %d arguments are too many; use: %s", cmd.Name(), len(args), cmd.UseLine())}
+		}
+		return nil
+	}
 }
 
 // sayWhatEnds names the tasks that end because the one call of this process is over.

@@ -31,7 +31,7 @@ func (a *app) tokenCreate() *cobra.Command {
 		Long: "Make a token and print it on standard output: this once, only its digest is kept. The ledger names by NAME who answered.\n\n" +
 			"Roles: " + roles + ".\nA token that a program holds never says yes where a person must (--program; always so for agents).\n" +
 			"For approvers and admins you are asked at the terminal, so that no agent makes itself its own approver.",
-		Example: "  export TACKLE_TOKEN=$(tackle serve token create my-agent --role agent)\n  tackle serve token create ada --role approver --expires 30d",
+		Example: "  export TACKLE_TOKEN=$(tackle serve token create my-agent --role agent)\n  tackle serve token create operator --role approver --expires 30d",
 		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var lifetime time.Duration

@@ -53,7 +53,9 @@ var floors = []struct {
 	{"media", 3, "bytes in, bytes out, over engines; its forge stands above the road"},
 	{"media/forge", 5, "tools over a pipeline"},
 	{"config", 3, "names postures, rules and bounds; the front door reads it"},
+	{"dev", 3, "knows no agent: see TestDevKnowsNoAgent"},
 	{"toolbox", 4, ""},
+	{"dev/forge", 5, "the tools of the dev pipeline"},
 	{"tools", 5, ""},
 	{"mcp", 6, ""},
 	{".", 7, "the front door"},
@@ -234,6 +236,28 @@ func TestEnginesKnowNoWorld(t *testing.T) {
 	}
 	if seen == 0 {
 		t.Fatal("found no engine")
+	}
+}
+
+// The dev pipeline is usable without any agent: it and its engines know neither tools nor sessions.
+func TestDevKnowsNoAgent(t *testing.T) {
+	files, _ := tree(t)
+	seen := 0
+	for _, f := range files {
+		if f.test || f.pkg != "dev" && !strings.HasPrefix(f.pkg, "dev/engine") {
+			continue
+		}
+		seen++
+		for _, imp := range imports(f.ast) {
+			for _, agent := range []string{"tool", "toolbox", "permission", "session", "tools", "mcp"} {
+				if imp == module+agent || strings.HasPrefix(imp, module+agent+"/") {
+					t.Errorf("%s imports %s: the pipeline asks its gate, and its forge makes tools of it", f.path, imp)
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Fatalf("found only %d files of the pipeline", seen)
 	}
 }
 

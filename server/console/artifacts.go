@@ -170,6 +170,10 @@ func (c *Console) raw(r *http.Request, p *page) error {
 		if inline[mime] && r.URL.Query().Get("download") == "" {
 			h.Set("Content-Type", mime)
 			h.Set("Content-Disposition", "inline; filename=\""+a.ID+"\"")
+			if mime == "application/pdf" { // shown in a frame of its page
+				h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'self'")
+				h.Set("X-Frame-Options", "SAMEORIGIN")
+			}
 		}
 		h.Set("Cache-Control", "private, max-age=86400, immutable") // it is named by what it holds
 		http.ServeContent(w, r, "", a.Created, io.NewSectionReader(content, 0, a.Size))

@@ -84,8 +84,9 @@ func (c *Console) Close() {
 	c.wg.Wait()
 }
 
-// Policy is the Content-Security-Policy of every page: nothing but our own, and no frame around it.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; " +
+// Policy is the Content-Security-Policy of every page: nothing but our own, and no frame around it. What stands in a frame of
+// ours is a PDF, the only thing of us that may be framed.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // AssetPath is where scripts and styles lie. They hold nothing of anybody, so they may be served before a login.
@@ -145,7 +146,7 @@ func (c *Console) routes() {
 	c.mux.Handle("GET "+AssetPath+"{version}/{name}", c.files)
 	c.mux.Handle("GET /favicon.ico", http.RedirectHandler(c.files.url("icon.svg"), http.StatusFound))
 	c.mux.Handle("/", c.wrap(access.Viewer, func(*http.Request, *page) error {
-		return &core.Error{Kind: core.NotFound, Message: "There is no such page. The links beside lead to those that are."}
+		return &core.Error{Kind: core.NotFound, Message: "There is no such page. The menu leads to those that are."}
 	}))
 }
 

@@ -37,7 +37,7 @@ type place struct {
 
 func open(t *testing.T) *place {
 	t.Helper()
-	p := &place{dir: t.TempDir(), who: access.Identity{Name: "ada", Role: access.Admin, Via: "console"}}
+	p := &place{dir: t.TempDir(), who: access.Identity{Name: "admin", Role: access.Admin, Via: "console"}}
 	box, err := tackle.Open(t.Context(), tackle.Config{Dir: p.dir, StateDir: t.TempDir(), NoFiles: true, Session: "main",
 		Rules: []permission.Rule{{Permission: "edit", Pattern: "ask/**", Action: tool.Ask, Reason: "look first"}, {Permission: "edit", Pattern: "no/**", Action: tool.Deny}}})
 	if err != nil {
@@ -178,7 +178,7 @@ func TestX5_EveryPageDraws(t *testing.T) {
 	if w := p.do(t, http.MethodGet, "/asks", nil); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), a.Fingerprint) {
 		t.Errorf("an agent gets %d", w.Code)
 	}
-	p.who = access.Identity{Name: "ada", Role: access.Admin, Via: "console"}
+	p.who = access.Identity{Name: "admin", Role: access.Admin, Via: "console"}
 	p.do(t, http.MethodPost, "/asks/"+a.ID, url.Values{"answer": {"no"}, "fingerprint": {a.Fingerprint}})
 	done()
 }
@@ -369,7 +369,7 @@ func TestP8_FormsAnswer(t *testing.T) {
 	if res := p.call(t, "write_file", map[string]any{"path": "ask/e.txt", "content": "e"}); !res.OK() { // nobody is asked
 		t.Error(res.Text())
 	}
-	if page := p.get(t, "/rules"); !strings.Contains(page, "ask/*.txt") || !strings.Contains(page, "by ada") {
+	if page := p.get(t, "/rules"); !strings.Contains(page, "ask/*.txt") || !strings.Contains(page, "by admin") {
 		t.Error("the grant is not listed")
 	}
 }
@@ -544,6 +544,9 @@ func TestX5_Artifacts(t *testing.T) {
 			t.Errorf("%s is served as %s, want %s", tt.name, got, tt.served)
 		}
 		inlined := strings.HasPrefix(w.Header().Get("Content-Disposition"), "inline")
+		if framed := w.Header().Get("X-Frame-Options") == "SAMEORIGIN"; framed != (tt.name == "d.pdf") || framed != strings.Contains(w.Header().Get("Content-Security-Policy"), "frame-ancestors 'self'") {
+			t.Errorf("%s may be framed: %v", tt.name, w.Header())
+		}
 		if inlined == (tt.served == "application/octet-stream") || !strings.Contains(w.Header().Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%s: %v", tt.name, w.Header())
 		}

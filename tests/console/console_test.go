@@ -83,7 +83,7 @@ func TestScreenshots(t *testing.T) {
 	}
 	dir := filepath.Join(os.TempDir(), "corner-shop") // a name that reads well in a picture
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v; another run draws at this moment, or one was killed: then remove the folder", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	if err := os.CopyFS(dir, os.DirFS("../../examples/sample")); err != nil {

@@ -125,7 +125,7 @@ func (p *place) obey(ctx context.Context, what string, o *order) (any, error) {
 	defer p.mu.Unlock()
 	switch what {
 	case "login":
-		path, err := p.server.Code(ctx, server.Identity{Name: "ada", Role: o.Role})
+		path, err := p.server.Code(ctx, server.Identity{Name: "operator", Role: o.Role})
 		return "http://" + p.address + path, err
 	case "call": // begins a call; "result" waits for it
 		done := make(chan tool.Result, 1)

@@ -65,7 +65,9 @@ func (r *repo) compare(ctx context.Context, in *input, p *page, d *diffData, dat
 		return tool.Result{}, err
 	}
 	d.Files = parseChanges(out.text)
-	d.Files = slices.DeleteFunc(d.Files, func(c delta) bool { return !r.shown(c.Path, true) || c.From != "" && !r.shown(c.From, true) })
+	d.Files = slices.DeleteFunc(d.Files, func(c delta) bool {
+		return c.times && !out.cut || !r.shown(c.Path, true) || c.From != "" && !r.shown(c.From, true)
+	})
 	d.Hidden = len(r.hidden)
 	var names []string
 	rows := make([]string, 0, len(d.Files))
@@ -155,12 +157,14 @@ func parseChanges(text string) []delta {
 	for i := 0; i < len(f); i++ {
 		switch {
 		case strings.HasPrefix(f[i], ":"):
+			head := f[i]
 			letter := f[i][strings.LastIndexByte(f[i], ' ')+1:]
 			if letter == "" || i+1 >= len(f) {
 				return out
 			}
 			i++
 			c := delta{Path: f[i], Status: letter[:1]}
+			c.times = c.Status == "M" && sameMode(head)
 			if (c.Status == "R" || c.Status == "C") && i+1 < len(f) {
 				i++
 				c.From, c.Path = c.Path, f[i]
@@ -185,10 +189,16 @@ func parseChanges(text string) []delta {
 			if !ok {
 				continue
 			}
-			out[k].Binary = n[0] == "-"
+			out[k].Binary, out[k].times = n[0] == "-", false
 			out[k].Added, _ = strconv.Atoi(n[0])
 			out[k].Gone, _ = strconv.Atoi(n[1])
 		}
 	}
 	return out
+}
+
+// sameMode reports whether ":100644 100755 …" names one mode.
+func sameMode(head string) bool {
+	f := strings.Fields(strings.TrimPrefix(head, ":"))
+	return len(f) > 1 && f[0] == f[1]
 }

@@ -500,3 +500,22 @@ func TestPrivateDirectory(t *testing.T) {
 	w.put(".git/config", "[core]\n\trepositoryformatversion = 0\n")
 	w.holds(w.ok(args{"op": "log"}), "second", "first")
 }
+
+// A file of which only the times differ is no change, and git, which would note that in the index, does not: looking writes
+// nothing.
+func TestTimesAlone(t *testing.T) {
+	w := newWorld(t, option{})
+	w.repository()
+	must(t, os.Chtimes(filepath.Join(w.dir, "a.txt"), time.Time{}, time.Unix(1_500_000_000, 0)))
+	must(t, os.Chmod(filepath.Join(w.dir, "sub", "b.txt"), 0o755))
+	before := w.digest(w.dir)
+	for _, a := range []args{{"op": "diff"}, {"op": "diff", "rev": "HEAD"}, {"op": "diff", "stat": true}, {"op": "status"}, {"op": "blame", "path": "a.txt"}} {
+		text := w.ok(a)
+		if a["op"] == "diff" {
+			w.holds(text, "1 file, +0 -0\nM sub/b.txt +0 -0", "!a.txt")
+		}
+	}
+	if after := w.digest(w.dir); after != before {
+		t.Errorf("the repository has changed:\n%s\n%s", before, after)
+	}
+}

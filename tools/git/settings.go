@@ -74,7 +74,8 @@ func choose(user, own []entry, home string) string {
 			}
 		}
 	}
-	for _, e := range []entry{{"core.repositoryformatversion", version}, {"core.bare", "false"}, {"core.quotepath", "false"}} {
+	for _, e := range []entry{{"core.repositoryformatversion", version}, {"core.bare", "false"}, {"core.quotepath", "false"},
+		{"diff.autorefreshindex", "false"}} { // otherwise git diff writes the index, whatever GIT_OPTIONAL_LOCKS says
 		b.WriteString(line(e))
 	}
 	if rest, ok := strings.CutPrefix(excludes, "~/"); ok && home != "" {

@@ -35,6 +35,8 @@ type delta struct {
 	Added  int    `json:"added,omitempty"`
 	Gone   int    `json:"removed,omitempty"`
 	Binary bool   `json:"binary,omitempty"`
+
+	times bool // perhaps nothing but its times differs: its mode does not, and no lines were counted yet
 }
 
 // states are the files that tell what is under way.

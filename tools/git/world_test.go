@@ -40,6 +40,7 @@ type world struct {
 	runner *proc.Runner
 	env    []string  // of plain git
 	asks   *approver // who answers; nil: nobody
+	ticks  int64     // files that were written: each is younger than the last
 }
 
 // approver says yes.
@@ -121,7 +122,7 @@ func (w *world) mkdir(name string) string {
 	return d
 }
 
-// put writes a file of the workspace, with a time in the past so that git has to look into it.
+// put writes a file of the workspace, with a time of its own in the past.
 func (w *world) put(name, content string) {
 	w.t.Helper()
 	p := filepath.Join(w.dir, name)
@@ -129,6 +130,11 @@ func (w *world) put(name, content string) {
 		w.t.Fatal(err)
 	}
 	if err := os.WriteFile(p, []byte(content), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	w.ticks++
+	past := time.Unix(1_000_000_000+w.ticks, 0)
+	if err := os.Chtimes(p, past, past); err != nil {
 		w.t.Fatal(err)
 	}
 }

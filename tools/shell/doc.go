@@ -26,7 +26,8 @@ const (
 	DefaultMaxBytes   = clip.DefaultTailBytes
 
 	startLook  = 250 * time.Millisecond // how long a task is watched after its start, for commands that fail at once
-	replyTime  = 2 * time.Second        // how long task_input waits for what the task answers
+	replyTime  = 2 * time.Second        // how long task_input waits for what the task answers,
+	quietTime  = 200 * time.Millisecond // and how long a task is quiet that has answered
 	streamFrom = 300 * time.Millisecond // how long a command runs before its output is streamed to the face
 	slack      = 15 * time.Second       // between the longest timeout and the limit of the road
 )

@@ -4,6 +4,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -189,5 +190,42 @@ func TestH1_MissingShell(t *testing.T) {
 	w.is("background", strings.Replace(w.text("shell", args{"command": "pwd", "background": true}), "file does not exist", "no such file or directory", 1), want)
 	if list, err := w.tasks.List(w.ctx, ""); err != nil || len(list) > 0 {
 		t.Errorf("tasks of what did not start: %v, %v", list, err)
+	}
+}
+
+// blind starts commands whose output cannot be read.
+type blind struct{ host.Runner }
+
+func (b blind) Start(ctx context.Context, c host.Command) (host.Process, error) {
+	p, err := b.Runner.Start(ctx, c)
+	return blindProcess{p}, err
+}
+
+type blindProcess struct{ host.Process }
+
+func (p blindProcess) Output() host.Output { return blindOutput{p.Process.Output()} }
+
+type blindOutput struct{ host.Output }
+
+func (blindOutput) Stat() (host.OutputStat, error) {
+	return host.OutputStat{}, errors.New("input/output error")
+}
+
+// H2: a command that goes on as a task is never lost: its id is told even where its output cannot be.
+func TestH2_UnreadableOutput(t *testing.T) {
+	w := newWorld(t, option{wrap: func(r host.Runner) host.Runner { return blind{r} }})
+	for _, a := range []args{{"command": "sleep 300", "background": true}, {"command": "sleep 300", "adopt": true, "timeout": 1}, {"command": "sleep 300 & true"}} {
+		res := w.call("shell", a)
+		list, err := w.tasks.List(w.ctx, "")
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%v: tasks %v (%v) after %s", a, list, err, res.Text())
+		}
+		id := list[len(list)-1].ID
+		if want := "the command became task " + id + ", but its output could not be read: "; res.Err == nil || !strings.Contains(res.Text(), want) || !strings.Contains(res.Text(), "Do not start it again") {
+			t.Errorf("%v: %s", a, res.Text())
+		}
+		if _, err := w.tasks.Stop(w.ctx, id, 0); err != nil {
+			t.Error(err)
+		}
 	}
 }

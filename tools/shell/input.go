@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tackle-dev/tackle/task"
 	"github.com/tackle-dev/tackle/tool"
@@ -59,8 +60,7 @@ func (t Input) plan(ctx context.Context, call *tool.Call, in inputInput) (tool.A
 		if err := t.send(ctx, in.ID, data, in.Close); err != nil {
 			return tool.Result{}, err
 		}
-		_, err = t.Tasks.Read(ctx, in.ID, task.Reading{At: before.Output, Max: 1, Wait: replyTime})
-		if err != nil {
+		if err := t.answer(ctx, in.ID, before.Output); err != nil {
 			return tool.Result{}, taskError(err)
 		}
 		f, err := t.newOutput(ctx, call, in.ID, nil)
@@ -85,4 +85,18 @@ func (t Input) send(ctx context.Context, id string, data []byte, done bool) erro
 			With("Look at it with task_output; do not send the text again.")
 	}
 	return taskError(err)
+}
+
+// answer waits for what a task answers behind an offset: until it is quiet for a moment, because a terminal shows first
+// what was typed, and programs write in pieces.
+func (t Input) answer(ctx context.Context, id string, at int64) error {
+	until := time.Now().Add(replyTime)
+	for wait := replyTime; wait > 0; wait = min(quietTime, time.Until(until)) {
+		c, err := t.Tasks.Read(ctx, id, task.Reading{At: at, Max: 1, Wait: wait})
+		if err != nil || c.Output == at {
+			return err
+		}
+		at = c.Output
+	}
+	return nil
 }

@@ -237,11 +237,17 @@ func (run *running) handOver(ctx context.Context, say func(task.Info) string, ex
 	}
 	s, err := run.newOutput(ctx, run.call, info.ID, nil)
 	if err != nil {
-		return tool.Result{}, taskError(err)
+		return tool.Result{}, unread(info.ID, err)
 	}
 	d := run.data()
 	d.Exit, d.Output, d.Task = exit, s.next, info.ID
 	return s.result(say(s.info), d), nil
+}
+
+// unread is the error about a task that nobody would know of otherwise.
+func unread(id string, err error) error {
+	return &tool.Error{Code: tool.OperationFailed, Err: err, Message: fmt.Sprintf("the command became task %s, but its output could not be read: %v.", id, err),
+		Hint: "Do not start it again: task_list shows how it stands, and task_stop ends it."}
 }
 
 // background starts a task. It watches it for a moment, because what fails does so at once.
@@ -267,11 +273,11 @@ func (j *job) background(ctx context.Context, r tool.Runner) (tool.Result, error
 	defer cancel()
 	_, err = j.Tasks.Wait(soon, info.ID) // that it runs on is what is hoped for
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
-		return tool.Result{}, taskError(err)
+		return tool.Result{}, unread(info.ID, err)
 	}
 	s, err := j.newOutput(context.WithoutCancel(ctx), j.call, info.ID, nil)
 	if err != nil {
-		return tool.Result{}, taskError(err)
+		return tool.Result{}, unread(info.ID, err)
 	}
 	d := j.data()
 	d.Task, d.Output, d.Exit = info.ID, s.next, s.info.Exit

@@ -23,6 +23,7 @@ type output struct {
 	mu   sync.Mutex
 	file *os.File // the last that was read, and what it is
 	open piece
+	shut bool // its command was closed: no file stays open between readings
 }
 
 var _ host.Output = (*output)(nil)
@@ -61,6 +62,9 @@ func (o *output) Read(p []byte, at int64) (n int, from int64, err error) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.shut {
+		defer o.release()
+	}
 	if n, err := o.readOpen(p, at); n > 0 || err != nil {
 		return n, at, err
 	}
@@ -119,6 +123,7 @@ func (o *output) release() {
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.shut = true
 	o.release()
 }
 

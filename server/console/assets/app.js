@@ -334,6 +334,8 @@
   // Of a logarithmic axis only the powers of ten are named.
   const tens = (u, vs) => vs.map((v) => v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null);
 
+  const twos = Array.from({ length: 40 }, (_, i) => 2 ** i); // steps of an axis of bytes
+
   function plot(el) {
     const css = getComputedStyle(el), probe = el.appendChild(document.createElement("i"));
     const color = (n) => { probe.style.color = `var(${n})`; return getComputedStyle(probe).color; };
@@ -343,14 +345,15 @@
     const from = el.dataset.sum ? 1 : 0;
     const series = raw.map((s, k) => k === 0 ? s : !bars ? s.map((v) => v || null) : s.map((v, i) => k <= from ? v : raw.slice(k).reduce((n, r) => n + r[i], 0)));
     const axis = { stroke: color("--dim"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false }, font: "12px " + css.fontFamily };
+    const half = raw[0].length > 1 ? (raw[0][1] - raw[0][0]) / 2 : 1800; // so that the bars at the ends are whole
     const strokes = names.map((n, i) => color(colors[i]));
     probe.remove();
     const old = $(".uplot", el);
     if (old) old.remove();
     new uPlot({
       width: el.clientWidth - 24, height: 190, padding: [12, 12, 0, 0], cursor: { points: { size: 6 } },
-      scales: { y: bars ? { range: (u, lo, hi) => [0, Math.max(hi * 1.1, 4)] } : { distr: 3 } },
-      axes: [{ ...axis, space: 64, size: 32, values: (u, ts) => ts.map((t) => stamp(t, ts)) }, { ...axis, size: 64, ...(bars ? {} : { filter: tens, grid: { ...axis.grid, filter: tens } }), values: (u, vs) => vs.map((v) => v != null && (unit || Number.isInteger(v)) ? size(v, unit) : "") }],
+      scales: { x: bars ? { range: (u, lo, hi) => [lo - half, hi + half] } : {}, y: bars ? { range: (u, lo, hi) => [0, Math.max(hi * 1.1, 4)] } : { distr: 3 } },
+      axes: [{ ...axis, space: 64, size: 32, values: (u, ts) => ts.map((t) => stamp(t, ts)) }, { ...axis, size: 64, ...(unit === "B" ? { incrs: twos } : {}), ...(bars ? {} : { filter: tens, grid: { ...axis.grid, filter: tens } }), values: (u, vs) => vs.map((v) => v != null && (unit || Number.isInteger(v)) ? size(v, unit) : "") }],
       series: [{ label: "from", value: (u, t) => t == null ? "–" : new Date(t * 1000).toLocaleString([], { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false }) },
         ...names.map((n, i) => ({
           label: n, stroke: strokes[i], width: bars ? 0 : 2, fill: bars ? strokes[i] : undefined, spanGaps: false,

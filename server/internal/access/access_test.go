@@ -49,11 +49,11 @@ func TestX4_NobodyMayNothing(t *testing.T) {
 
 func TestX4_TokensEnd(t *testing.T) {
 	k, m, c := keys()
-	secret, tok, err := k.Create(t.Context(), Token{Name: "ada", Role: Approver}, time.Hour)
+	secret, tok, err := k.Create(t.Context(), Token{Name: "operator", Role: Approver}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := k.Token(t.Context(), secret); err != nil || got.Name != "ada" || got.ID != tok.ID || !got.Expires.Equal(c.at.Add(time.Hour)) {
+	if got, err := k.Token(t.Context(), secret); err != nil || got.Name != "operator" || got.ID != tok.ID || !got.Expires.Equal(c.at.Add(time.Hour)) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	c.at = c.at.Add(time.Hour - time.Nanosecond)
@@ -90,7 +90,7 @@ func TestX4_TokensEnd(t *testing.T) {
 // WEB-012: of many uses of a code at once one succeeds.
 func TestWEB012_OneLoginPerCode(t *testing.T) {
 	k, m, c := keys()
-	code, expires, err := k.Code(t.Context(), Identity{Name: "ada", Role: Viewer, Via: "api"}, "t_x")
+	code, expires, err := k.Code(t.Context(), Identity{Name: "operator", Role: Viewer, Via: "api"}, "t_x")
 	if err != nil || !expires.Equal(c.at.Add(CodeTime)) {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestWEB012_OneLoginPerCode(t *testing.T) {
 			case err == nil:
 				won.Add(1)
 				cookie.Store(got)
-				if id.Name != "ada" || id.Role != Viewer {
+				if id.Name != "operator" || id.Role != Viewer {
 					t.Errorf("logged in as %+v", id)
 				}
 			case !errors.Is(err, ErrNobody):
@@ -117,7 +117,7 @@ func TestWEB012_OneLoginPerCode(t *testing.T) {
 		t.Fatalf("%d logins with one code", won.Load())
 	}
 	value := cookie.Load().(string)
-	if id, token, err := k.Cookie(t.Context(), value); err != nil || id.Name != "ada" || token != "t_x" {
+	if id, token, err := k.Cookie(t.Context(), value); err != nil || id.Name != "operator" || token != "t_x" {
 		t.Errorf("%+v %q %v", id, token, err)
 	}
 	c.at = c.at.Add(LoginTime)
@@ -136,7 +136,7 @@ func TestWEB012_OneLoginPerCode(t *testing.T) {
 
 func TestWEB012_CodesEnd(t *testing.T) {
 	k, _, c := keys()
-	code, _, err := k.Code(t.Context(), Identity{Name: "ada", Role: Viewer}, "")
+	code, _, err := k.Code(t.Context(), Identity{Name: "operator", Role: Viewer}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestWEB012_CodesEnd(t *testing.T) {
 	if _, _, err := k.Login(t.Context(), code); !errors.Is(err, ErrNobody) {
 		t.Errorf("a late code: %v", err)
 	}
-	for _, id := range []Identity{{Name: "bot", Role: Agent, Program: true}, {Name: "", Role: Viewer}, {Name: "a\x1bb", Role: Viewer}, {Name: "ada", Role: "king"}} {
+	for _, id := range []Identity{{Name: "bot", Role: Agent, Program: true}, {Name: "", Role: Viewer}, {Name: "a\x1bb", Role: Viewer}, {Name: "operator", Role: "king"}} {
 		if _, _, err := k.Code(t.Context(), id, ""); err == nil {
 			t.Errorf("a code for %+v", id)
 		}
@@ -153,11 +153,11 @@ func TestWEB012_CodesEnd(t *testing.T) {
 
 func TestWEB016_DigestsOnly(t *testing.T) {
 	k, m, _ := keys()
-	tok, _, err := k.Create(t.Context(), Token{Name: "ada", Role: Viewer}, 0)
+	tok, _, err := k.Create(t.Context(), Token{Name: "operator", Role: Viewer}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, _, err := k.Code(t.Context(), Identity{Name: "ada", Role: Viewer}, "")
+	code, _, err := k.Code(t.Context(), Identity{Name: "operator", Role: Viewer}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

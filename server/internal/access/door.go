@@ -160,14 +160,17 @@ func (d *Door) cookie(r *http.Request, value string) (*Pass, error) {
 		_, _, err := d.Keys.Cookie(ctx, value)
 		return err
 	}}
-	if safe(r.Method) {
-		return pass, nil
-	}
 	if err := d.guard(r, false); err != nil {
 		return nil, err
 	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+	// A page of another port of this machine is of the same site to a browser, which sends it the cookie along. It may lead
+	// here, as any link does, and nothing else.
+	led := safe(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && !led {
 		return nil, refuse(http.StatusForbidden, "forbidden: another page sent this")
+	}
+	if safe(r.Method) {
+		return pass, nil
 	}
 	sent := r.Header.Get(CSRFHeader)
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); sent == "" && err == nil && media == "application/x-www-form-urlencoded" {

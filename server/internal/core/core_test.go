@@ -20,10 +20,10 @@ import (
 )
 
 var (
-	ada  = access.Identity{Name: "ada", Role: access.Approver, Via: "api"}
-	root = access.Identity{Name: "root", Role: access.Admin, Via: "api"}
-	eve  = access.Identity{Name: "eve", Role: access.Viewer, Via: "api"}
-	bot  = access.Identity{Name: "bot", Role: access.Approver, Program: true, Via: "api"}
+	approver = access.Identity{Name: "approver", Role: access.Approver, Via: "api"}
+	admin    = access.Identity{Name: "admin", Role: access.Admin, Via: "api"}
+	viewer   = access.Identity{Name: "viewer", Role: access.Viewer, Via: "api"}
+	bot      = access.Identity{Name: "bot", Role: access.Approver, Program: true, Via: "api"}
 )
 
 // place is a box over a scratch project, which asks for every edit below "ask/".
@@ -183,32 +183,32 @@ func (p *place) asked(t *testing.T, name string, args map[string]any) (core.Ask,
 func TestP8_AnswersOfIdentities(t *testing.T) {
 	p := open(t, core.Options{})
 	a, done := p.asked(t, "write_file", map[string]any{"path": "ask/a.txt", "content": "x\n"})
-	if _, err := p.Answer(t.Context(), eve, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint}); kindOf(err) != core.Forbidden || !strings.Contains(err.Error(), "approver") {
+	if _, err := p.Answer(t.Context(), viewer, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint}); kindOf(err) != core.Forbidden || !strings.Contains(err.Error(), "approver") {
 		t.Errorf("a viewer: %v", err)
 	}
-	if _, err := p.Answer(t.Context(), ada, a.ID, core.Answer{Allow: true, Fingerprint: strings.Repeat("0", 64)}); kindOf(err) != core.Conflict {
+	if _, err := p.Answer(t.Context(), approver, a.ID, core.Answer{Allow: true, Fingerprint: strings.Repeat("0", 64)}); kindOf(err) != core.Conflict {
 		t.Errorf("another version: %v", err)
 	}
-	if _, err := p.Answer(t.Context(), ada, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint, Scope: "century"}); kindOf(err) != core.Invalid {
+	if _, err := p.Answer(t.Context(), approver, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint, Scope: "century"}); kindOf(err) != core.Invalid {
 		t.Errorf("a scope that is not offered: %v", err)
 	}
 	calls, _ := p.Calls(t.Context(), core.CallQuery{Session: "main"})
 	if len(calls.Calls) != 1 || calls.Calls[0].State != core.Asking || calls.Calls[0].Ask != a.ID {
 		t.Errorf("the waiting call: %+v", calls.Calls)
 	}
-	got, err := p.Answer(t.Context(), ada, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint})
-	if err != nil || got.Decision.Verdict != "allow" || got.Decision.By != "person ada (api)" {
+	got, err := p.Answer(t.Context(), approver, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint})
+	if err != nil || got.Decision.Verdict != "allow" || got.Decision.By != "person approver (api)" {
 		t.Fatalf("answered: %+v, %v", got, err)
 	}
 	if res := <-done; !res.OK() {
 		t.Fatalf("the call: %s", res.Text())
 	}
-	_, err = p.Answer(t.Context(), root, a.ID, core.Answer{Allow: false, Fingerprint: a.Fingerprint})
-	if kindOf(err) != core.Conflict || !strings.Contains(err.Error(), "ada") {
+	_, err = p.Answer(t.Context(), admin, a.ID, core.Answer{Allow: false, Fingerprint: a.Fingerprint})
+	if kindOf(err) != core.Conflict || !strings.Contains(err.Error(), "person approver") {
 		t.Errorf("the second answer: %v", err)
 	}
 	whole, err := p.CallByID(t.Context(), "main", a.Call)
-	if err != nil || len(whole.Asks) != 1 || whole.Asks[0].Decision == nil || whole.Asks[0].Decision.By != "person ada (api)" || whole.Asks[0].View.Title == "" {
+	if err != nil || len(whole.Asks) != 1 || whole.Asks[0].Decision == nil || whole.Asks[0].Decision.By != "person approver (api)" || whole.Asks[0].View.Title == "" {
 		t.Errorf("the ask in its call: %+v, %v", whole.Asks, err)
 	}
 	led, err := p.Ledger(t.Context(), core.LedgerQuery{})
@@ -217,7 +217,7 @@ func TestP8_AnswersOfIdentities(t *testing.T) {
 	}
 	said := false
 	for _, e := range led.Entries {
-		said = said || e.By == "person ada (api)" && e.Call == a.Call
+		said = said || e.By == "person approver (api)" && e.Call == a.Call
 	}
 	if !said {
 		t.Errorf("the ledger does not name who answered: %+v", led.Entries)
@@ -256,7 +256,7 @@ func TestP9_HunksByAPerson(t *testing.T) {
 	if a.Hunks != 3 {
 		t.Fatalf("%d hunks", a.Hunks)
 	}
-	got, err := p.Answer(t.Context(), ada, a.ID, core.Answer{Allow: true, Hunks: []int{1, 3}, Denied: map[int]string{2: "two stays"}, Fingerprint: a.Fingerprint})
+	got, err := p.Answer(t.Context(), approver, a.ID, core.Answer{Allow: true, Hunks: []int{1, 3}, Denied: map[int]string{2: "two stays"}, Fingerprint: a.Fingerprint})
 	if err != nil || len(got.Decision.Hunks) != 2 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -277,10 +277,10 @@ func TestP8_TicketsAreAnsweredLater(t *testing.T) {
 		t.Fatalf("%+v, %v", asks, err)
 	}
 	a := asks.Tickets[0]
-	if _, err := p.Answer(t.Context(), ada, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint}); err != nil {
+	if _, err := p.Answer(t.Context(), approver, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Answer(t.Context(), root, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint}); kindOf(err) != core.Conflict {
+	if _, err := p.Answer(t.Context(), admin, a.ID, core.Answer{Allow: true, Fingerprint: a.Fingerprint}); kindOf(err) != core.Conflict {
 		t.Errorf("answered twice: %v", err)
 	}
 	if res := p.call(t, "write_file", map[string]any{"path": "ask/t.txt", "content": "x"}); !res.OK() {
@@ -291,20 +291,20 @@ func TestP8_TicketsAreAnsweredLater(t *testing.T) {
 func TestF10_UndoByAPerson(t *testing.T) {
 	p := open(t, core.Options{})
 	id := p.write(t, "u.txt", "x\n")
-	if _, err := p.Undo(t.Context(), eve, core.UndoInput{Call: id, Session: "main"}); kindOf(err) != core.Forbidden {
+	if _, err := p.Undo(t.Context(), viewer, core.UndoInput{Call: id, Session: "main"}); kindOf(err) != core.Forbidden {
 		t.Errorf("a viewer: %v", err)
 	}
-	if _, err := p.Undo(t.Context(), ada, core.UndoInput{}); kindOf(err) != core.Invalid {
+	if _, err := p.Undo(t.Context(), approver, core.UndoInput{}); kindOf(err) != core.Invalid {
 		t.Errorf("everything by a slip: %v", err)
 	}
-	plan, err := p.Undo(t.Context(), ada, core.UndoInput{Call: id, Session: "main", Plan: true})
+	plan, err := p.Undo(t.Context(), approver, core.UndoInput{Call: id, Session: "main", Plan: true})
 	if err != nil || !strings.Contains(plan.Diff, "-x") {
 		t.Fatalf("plan: %+v, %v", plan, err)
 	}
 	if _, err := os.Stat(filepath.Join(p.dir, "u.txt")); err != nil {
 		t.Fatal("a plan undid")
 	}
-	got, err := p.Undo(t.Context(), ada, core.UndoInput{Call: id, Session: "main"})
+	got, err := p.Undo(t.Context(), approver, core.UndoInput{Call: id, Session: "main"})
 	if err != nil || got.State != core.OK {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -319,21 +319,21 @@ func TestF10_UndoByAPerson(t *testing.T) {
 
 func TestX5_TryTakesTheRoad(t *testing.T) {
 	p := open(t, core.Options{})
-	if _, err := p.Try(t.Context(), ada, core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}); kindOf(err) != core.Forbidden {
+	if _, err := p.Try(t.Context(), approver, core.CallInput{Tool: "list_dir", Args: json.RawMessage(`{"path":"."}`)}); kindOf(err) != core.Forbidden {
 		t.Errorf("an approver: %v", err)
 	}
-	plan, err := p.Try(t.Context(), root, core.CallInput{Tool: "write_file", Args: json.RawMessage(`{"path":"t.txt","content":"hi\n"}`), Plan: true})
+	plan, err := p.Try(t.Context(), admin, core.CallInput{Tool: "write_file", Args: json.RawMessage(`{"path":"t.txt","content":"hi\n"}`), Plan: true})
 	if err != nil || plan.Decision == nil || plan.Decision.Verdict != "allow" || !strings.Contains(plan.Diff, "+hi") {
 		t.Fatalf("plan: %+v, %v", plan, err)
 	}
-	got, err := p.Try(t.Context(), root, core.CallInput{Tool: "write_file", Args: json.RawMessage(`{"path":"t.txt","content":"hi\n"}`)})
-	if err != nil || got.State != core.OK || got.Session != "by-root" || len(got.Files) != 1 {
+	got, err := p.Try(t.Context(), admin, core.CallInput{Tool: "write_file", Args: json.RawMessage(`{"path":"t.txt","content":"hi\n"}`)})
+	if err != nil || got.State != core.OK || got.Session != "by-admin" || len(got.Files) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if one, err := p.CallByID(t.Context(), got.Session, got.Call); err != nil || one.State != core.OK {
 		t.Errorf("its record: %+v, %v", one, err)
 	}
-	bad, err := p.Try(t.Context(), root, core.CallInput{Tool: "no_such_tool", Args: json.RawMessage(`{}`)})
+	bad, err := p.Try(t.Context(), admin, core.CallInput{Tool: "no_such_tool", Args: json.RawMessage(`{}`)})
 	if err != nil || bad.State != core.Failed {
 		t.Errorf("an unknown tool: %+v, %v", bad, err)
 	}
@@ -457,19 +457,19 @@ func TestX4_SlowReadersAreDroppedAndLoseNothing(t *testing.T) {
 
 func TestX4_RemovedSessions(t *testing.T) {
 	p := open(t, core.Options{Gather: time.Millisecond})
-	if _, err := p.Try(t.Context(), root, core.CallInput{Tool: "list_dir", Session: "old", Args: json.RawMessage(`{"path":"."}`)}); err != nil {
+	if _, err := p.Try(t.Context(), admin, core.CallInput{Tool: "list_dir", Session: "old", Args: json.RawMessage(`{"path":"."}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Session(t.Context(), "old"); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.box.RemoveSessions(t.Context(), "person root (api)", "old"); err != nil {
+	if err := p.box.RemoveSessions(t.Context(), "person admin (api)", "old"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Session(t.Context(), "old"); kindOf(err) != core.NotFound {
 		t.Errorf("a removed session: %v", err)
 	}
-	if err := p.box.RemoveSessions(t.Context(), "person root (api)", "main"); err == nil {
+	if err := p.box.RemoveSessions(t.Context(), "person admin (api)", "main"); err == nil {
 		t.Error("removed the session of the process")
 	}
 	if v, err := p.VerifyLedger(t.Context()); err != nil || !v.Whole {
@@ -495,10 +495,10 @@ func TestP4_WhyRulesAndDryRun(t *testing.T) {
 	if err != nil || len(run.Calls) != 1 || run.Differ != 0 {
 		t.Errorf("dry run: %+v, %v", run, err)
 	}
-	if err := p.Revoke(t.Context(), ada, "g_x"); kindOf(err) != core.Forbidden {
+	if err := p.Revoke(t.Context(), approver, "g_x"); kindOf(err) != core.Forbidden {
 		t.Errorf("revoke: %v", err)
 	}
-	if err := p.Revoke(t.Context(), root, "g_x"); kindOf(err) != core.NotFound {
+	if err := p.Revoke(t.Context(), admin, "g_x"); kindOf(err) != core.NotFound {
 		t.Errorf("revoke: %v", err)
 	}
 }

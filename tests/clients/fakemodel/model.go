@@ -21,10 +21,18 @@ type Model struct {
 	Tool  *regexp.Regexp // of the name of the tool to call
 	Args  string         // JSON arguments of the call
 	Calls int            // tool results wanted before the final answer; 0 means 1
+	// Script, where it is set, takes the place of the three: one call after the other.
+	Script []Call
 
 	mu   sync.Mutex
 	seen []Request
 	next int
+}
+
+// Call is one call of a script.
+type Call struct {
+	Tool *regexp.Regexp
+	Args string
 }
 
 // Request is one request as the model saw it.
@@ -72,9 +80,15 @@ func (m *Model) decide(t *turn) decision {
 	m.seen = append(m.seen, t.Request)
 	m.next++
 	d := decision{id: fmt.Sprintf("id_%d", m.next), args: m.Args, text: "FINAL: no matching tool was offered"}
-	if len(t.Results) < max(m.Calls, 1) {
+	wanted, name := max(m.Calls, 1), m.Tool
+	if m.Script != nil {
+		if wanted = len(m.Script); len(t.Results) < wanted {
+			name, d.args = m.Script[len(t.Results)].Tool, m.Script[len(t.Results)].Args
+		}
+	}
+	if len(t.Results) < wanted {
 		for i := range t.Tools {
-			if m.Tool.MatchString(t.Tools[i].Space + t.Tools[i].Name) {
+			if name.MatchString(t.Tools[i].Space + t.Tools[i].Name) {
 				d.tool = &t.Tools[i]
 				return d
 			}
