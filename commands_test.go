@@ -176,20 +176,32 @@ func TestH6_OverMCP(t *testing.T) {
 	}
 	ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`)
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	text, failed := ask("tools/call", `{"name":"shell","arguments":{"command":"echo up; sleep 300","timeout":200}}`)
-	m := regexp.MustCompile(`(?s)^up\n\[Still running after 2s; it goes on as task ([a-z2-9]{6}) until its time limit of 3m20s: task_output waits`).FindStringSubmatch(text)
-	if m == nil || failed {
-		t.Fatalf("shell: %v %s", failed, text)
+	// A tool has a twentieth of the budget to answer. Where the machine is too busy for that, the server's handle leads to it.
+	handle := regexp.MustCompile(`is still running after .* Its id is (c-[A-Z2-7]{12}): call call_wait`)
+	use := func(name, args string) (text string, isErr bool) {
+		t.Helper()
+		text, isErr = ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
+		for m := handle.FindStringSubmatch(text); m != nil; m = handle.FindStringSubmatch(text) {
+			text, isErr = ask("tools/call", fmt.Sprintf(`{"name":"call_wait","arguments":{"id":%q}}`, m[1]))
+		}
+		return text, isErr
 	}
 	began := time.Now()
-	text, failed = ask("tools/call", fmt.Sprintf(`{"name":"task_output","arguments":{"id":%q,"timeout":600}}`, m[1]))
-	if took := time.Since(began); failed || took > time.Minute || !strings.Contains(text, "(no new output)\n[Task "+m[1]+": running for ") {
+	text, failed := use("shell", `{"command":"echo up; sleep 300","timeout":200}`)
+	m := regexp.MustCompile(`(?s)^(up|\(no output\))\n\[Still running after 2s; it goes on as task ([a-z2-9]{6}) until its time limit of 3m20s: task_output waits`).FindStringSubmatch(text)
+	if took := time.Since(began); m == nil || failed || took > time.Minute {
+		t.Fatalf("shell: %v after %v: %s", failed, took, text)
+	}
+	rest := map[string]string{"up": "(no new output)", "(no output)": "up"}[m[1]] // it may not have begun yet
+	began = time.Now()
+	text, failed = use("task_output", fmt.Sprintf(`{"id":%q,"timeout":600}`, m[2]))
+	if took := time.Since(began); failed || took > time.Minute || !strings.Contains(text, rest+"\n[Task "+m[2]+": running for ") {
 		t.Errorf("wait: %v after %v: %s", failed, took, text)
 	}
-	if text, failed = ask("tools/call", `{"name":"shell","arguments":{"command":"sleep 300","timeout":1}}`); !failed || !strings.Contains(text, "TIMEOUT") {
+	if text, failed = use("shell", `{"command":"sleep 300","timeout":1}`); !failed || !strings.Contains(text, "TIMEOUT") {
 		t.Errorf("a limit within the budget: %v %s", failed, text)
 	}
-	text, failed = ask("tools/call", fmt.Sprintf(`{"name":"task_stop","arguments":{"id":%q}}`, m[1]))
+	text, failed = use("task_stop", fmt.Sprintf(`{"id":%q}`, m[2]))
 	if failed || !strings.Contains(text, "stopped") {
 		t.Errorf("stop: %s", text)
 	}

@@ -214,10 +214,14 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, f field, depth int) {
 			continue
 		}
 		elem := reflect.New(v.Type().Elem()).Elem()
-		if old := v.MapIndex(reflect.ValueOf(name)); old.IsValid() {
+		old := v.MapIndex(reflect.ValueOf(name))
+		if old.IsValid() {
 			elem.Set(old)
 		}
 		d.value(e[1], elem, f.below(name, ""), depth+1)
+		if d.untrusted && !old.IsValid() && elem.IsZero() {
+			continue // nothing of it counts, so there is no such thing: an empty one would be a mistake of nobody's
+		}
 		if v.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
 		}

@@ -193,7 +193,7 @@ func TestLoad_Untrusted(t *testing.T) {
 		"tools: {shell: {enabled: false}, grep: {enabled: true, description: evil}}\nservices: {google: {cse: {api_key: '${UNSET}'}}}\nrules: [{edit: allow}, {shell: deny}]\n"
 	m := load(t, world("posture: guarded\n", project, nil))
 	off := false
-	want := Config{Posture: permission.Guarded, Files: Files{RequireRead: true}, Tools: map[string]Tool{"shell": {Enabled: &off}, "grep": {}}}
+	want := Config{Posture: permission.Guarded, Files: Files{RequireRead: true}, Tools: map[string]Tool{"shell": {Enabled: &off}}}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)
 	}
@@ -207,6 +207,10 @@ func TestLoad_Untrusted(t *testing.T) {
 	}
 	if len(m.Layers) != 1 || !m.Layers[0].Untrusted {
 		t.Errorf("layers %+v", m.Layers)
+	}
+	// Nor is there an engine without a command line, which nothing could be done with.
+	if made := load(t, world("", "dev: {commands: {evil: {files: ['*.go'], lint: [evil]}}}", nil)); len(made.Config.Dev.Commands) != 0 || len(made.Ignored) != 2 {
+		t.Errorf("an untrusted project made engines: %+v", made.Config.Dev)
 	}
 	off2 := load(t, world("", "files: {require_read: '${X}'}", nil))
 	if off2.Config.Files.RequireRead || len(off2.Ignored) != 1 {

@@ -13,7 +13,8 @@ func (w *workspace) onEdit(s Step, args []byte) bool {
 }
 
 // formatProposed formats what a step proposes, once, so that the changeset holds the formatted files. A file that cannot
-// be formatted is written as it was proposed: the edit is what was asked for.
+// be formatted is written as it was proposed: the edit is what was asked for. Only formatters that work in this process
+// take part: an edit is no reason to start a program.
 func (w *workspace) formatProposed(ctx context.Context, step string, prop *proposal) error {
 	if len(prop.states) == 0 || !w.p.Has(CanFormat) {
 		return nil
@@ -23,7 +24,7 @@ func (w *workspace) formatProposed(ctx context.Context, step string, prop *propo
 		var files []File
 		var at []int
 		for i, n := range prop.states {
-			if serving := w.p.serving(CanFormat, n.entry.file); n.state.Type == change.File && len(serving) > 0 && same(eng)(serving[0]) {
+			if n.state.Type == change.File && w.p.inside(n.entry.file) && same(eng)(w.p.serving(CanFormat, n.entry.file)[0]) {
 				content, _ := n.state.Blob.Bytes()
 				files, at = append(files, File{n.entry.file, content}), append(at, i)
 			}
@@ -53,14 +54,20 @@ func (w *workspace) formatProposed(ctx context.Context, step string, prop *propo
 	return nil
 }
 
+// inside reports whether the formatter of a file works in this process.
+func (p *Pipeline) inside(file string) bool {
+	serving := p.serving(CanFormat, file)
+	return len(serving) > 0 && len(serving[0].Info().Can[CanFormat].Commands) == 0
+}
+
 // Formatted returns what the formatter of a file makes of a content, by engines that work in this process; the content
 // itself where there is none, where it cannot be read, or where nothing changes. It is for changes that are made
 // elsewhere, and asks no gate: whoever makes the change does.
 func (p *Pipeline) Formatted(ctx context.Context, file string, content []byte) (out []byte, engine string) {
-	serving := p.serving(CanFormat, file)
-	if len(serving) == 0 || len(serving[0].Info().Can[CanFormat].Commands) > 0 {
+	if !p.inside(file) {
 		return content, ""
 	}
+	serving := p.serving(CanFormat, file)
 	info := serving[0].Info()
 	job := Job{Capability: CanFormat, Root: p.root.Real, Files: []File{{file, content}}}
 	r, err := p.one(ctx, "format", serving[0], &job)

@@ -44,7 +44,7 @@ type Config struct {
 	Results     int64         // bytes of findings that are kept by content; DefaultResults, negative for none
 
 	// FormatOnEdit formats what the steps edit and apply_patch change, where they persist: in the same changeset, before the
-	// gate is asked about it.
+	// gate is asked about it. Only engines that start no program take part.
 	FormatOnEdit bool
 }
 

@@ -39,11 +39,12 @@ type Prepared struct {
 	w     *workspace
 	plan  Plan
 	steps []Step
+	made  []*entry // that steps may make
 }
 
 // Prepare looks at a plan. Its errors, all *Error, come before any gate.
 func (p *Pipeline) Prepare(ctx context.Context, plan Plan, call Call) (*Prepared, error) {
-	pr := &Prepared{plan: plan, w: &workspace{p: p, call: call, files: map[string]*entry{}, result: &Result{}}}
+	pr := &Prepared{plan: plan, w: &workspace{p: p, call: call, files: map[string]*entry{}, granted: map[string]bool{}, result: &Result{}}}
 	for _, op := range plan.Ops {
 		s, err := p.lookup(op)
 		if err != nil {
@@ -54,6 +55,7 @@ func (p *Pipeline) Prepare(ctx context.Context, plan Plan, call Call) (*Prepared
 		}
 		pr.steps = append(pr.steps, s)
 	}
+	pr.made = pr.making(ctx)
 	paths, missing := plan.Paths, false
 	if call.Persist && len(plan.Ops) == 1 && plan.Paths == nil {
 		var err error
@@ -85,17 +87,36 @@ func (pr *Prepared) Missing() []host.Path { return slices.Clone(pr.w.missing) }
 // isolated lists the commands that engines start on copies before the gate is asked about their step.
 func (pr *Prepared) isolated() []string {
 	var out []string
+	files := append(pr.w.sorted(), pr.made...)
 	for i, s := range pr.steps {
 		args := pr.plan.Ops[i].args()
-		switch {
-		case pr.w.onEdit(s, args):
-			out = append(out, pr.w.commands(CanFormat, pr.w.sorted())...)
-		case s.Effect(args) == Delta && s.Requires(args) != "":
-			out = append(out, pr.w.commands(s.Requires(args), pr.w.sorted())...)
+		if need := s.Requires(args); need != "" && s.Effect(args) == Delta {
+			out = append(out, pr.w.commands(need, files)...)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// making lists the files that steps of the plan change and may make: a formatter further on is started for them too. None
+// of them is acquired by that.
+func (pr *Prepared) making(ctx context.Context) (out []*entry) {
+	for i, s := range pr.steps {
+		args := pr.plan.Ops[i].args()
+		if s.Effect(args) != Delta || s.Requires(args) != "" {
+			continue
+		}
+		paths, _, err := s.paths(args)
+		if err != nil {
+			continue // the step will say so
+		}
+		for _, path := range paths {
+			if r, err := pr.w.resolve(ctx, path); err == nil {
+				out = append(out, &entry{path: r, file: pr.w.p.file(r.Real)})
+			}
+		}
+	}
+	return out
 }
 
 // Steps returns the steps of the plan with what each can do at most.
@@ -110,9 +131,10 @@ func (pr *Prepared) Steps() map[string]Effect {
 // Commands lists every command line that engines may start for the plan.
 func (pr *Prepared) Commands() []string {
 	var out []string
+	files := append(pr.w.sorted(), pr.made...)
 	for i, s := range pr.steps {
 		if need := s.Requires(pr.plan.Ops[i].args()); need != "" {
-			out = append(out, pr.w.commands(need, pr.w.sorted())...)
+			out = append(out, pr.w.commands(need, files)...)
 		}
 	}
 	slices.Sort(out)
@@ -143,7 +165,7 @@ func (p *Pipeline) RunCall(ctx context.Context, plan Plan, call Call) (*Result, 
 // Run runs a prepared plan, once.
 func (pr *Prepared) Run(ctx context.Context) (*Result, error) {
 	w := pr.w
-	err := w.p.ask(ctx, pr.Acquire())
+	err := w.ask(ctx, pr.Acquire())
 	for i := range pr.steps {
 		if err == nil {
 			err = ctx.Err()
@@ -165,13 +187,17 @@ func (pr *Prepared) Run(ctx context.Context) (*Result, error) {
 	return w.result, err
 }
 
-func (p *Pipeline) ask(ctx context.Context, r *Request) error {
-	if err := p.cfg.Gate.Ask(ctx, r); err != nil {
+// ask asks the gate, and notes the programs that may be started once it has granted.
+func (w *workspace) ask(ctx context.Context, r *Request) error {
+	if err := w.p.cfg.Gate.Ask(ctx, r); err != nil {
 		var denied *DeniedError
 		if errors.As(err, &denied) {
 			return err
 		}
 		return fmt.Errorf("gate: %w", err)
+	}
+	for _, c := range r.Commands {
+		w.granted[c] = true
 	}
 	return ctx.Err()
 }
@@ -214,7 +240,7 @@ func (w *workspace) step(ctx context.Context, s Step, args json.RawMessage) erro
 	if persists {
 		r.Args = persisting(args)
 	}
-	if err := w.p.ask(ctx, r); err != nil {
+	if err := w.ask(ctx, r); err != nil {
 		return err
 	}
 	for _, n := range prop.states {

@@ -195,21 +195,21 @@ func (w *workspace) choose(ctx context.Context, step string, paths []string) ([]
 	return out, nil
 }
 
-// commands lists the command lines that engines start to use a capability on any of the files.
+// commands lists the command lines that engines start to use a capability on any of the files: to fix, also those of
+// engines that only lint some of them.
 func (w *workspace) commands(c Capability, entries []*entry) []string {
+	uses := []Capability{c}
+	if c == CanFix {
+		uses = append(uses, CanLint)
+	}
 	var out []string
 	for _, eng := range w.p.cfg.Engines {
 		info := eng.Info()
-		for _, have := range []Capability{c, CanLint} {
-			if have == CanLint && c != CanFix && c != CanLint {
-				continue
-			}
-			a, ok := info.Can[have]
-			if ok && len(a.Commands) > 0 && slices.ContainsFunc(entries, func(e *entry) bool {
-				return slices.ContainsFunc(w.servers(c, e.file), same(eng)) && matches(a.Files, e.file)
+		for _, use := range uses {
+			if a := info.Can[use]; len(a.Commands) > 0 && slices.ContainsFunc(entries, func(e *entry) bool {
+				return slices.ContainsFunc(w.p.serving(use, e.file), same(eng)) && (use == c || !info.Serves(c, e.file))
 			}) {
 				out = append(out, a.Commands...)
-				break
 			}
 		}
 	}

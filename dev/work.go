@@ -27,6 +27,11 @@ func (w *workspace) work(ctx context.Context, step string, eng Engine, c Capabil
 	defer func() { w.result.Engines = append(w.result.Engines, done) }()
 	job := Job{Capability: c, Root: w.p.root.Real, Files: files, Overlay: overlay}
 	a := info.Can[c]
+	for _, command := range a.Commands { // no road leads here unasked; this holds should one be built
+		if !w.granted[command] {
+			return nil, &Error{Code: EngineFailed, Step: step, Engine: info.Name, Message: fmt.Sprintf("the engine %s was not started: nobody was asked about %q", info.Name, command), Hint: "Nothing was written. Run the step in a call of its own."}
+		}
+	}
 	if len(a.Inputs) > 0 {
 		return w.whole(ctx, step, eng, job, a, &done)
 	}

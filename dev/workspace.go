@@ -26,6 +26,7 @@ type workspace struct {
 	selected bool
 	missing  []host.Path       // named paths that do not exist, and need not
 	configs  map[string][]File // found configuration, by engine and folder
+	granted  map[string]bool   // command lines that the gate let engines start
 }
 
 // entry is one file of a workspace.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"syscall"
 
@@ -137,6 +138,13 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 // open opens the box that the flags describe. Contradictions in flags and configuration are usage errors.
 func (a *app) open(ctx context.Context) (*tackle.Box, error) {
+	if a.state != "" { // -C is where the work is; what is typed beside it is meant from here, as everywhere else
+		abs, err := filepath.Abs(a.state)
+		if err != nil {
+			return nil, usage{fmt.Errorf("--state: %w", err)}
+		}
+		a.state = abs
+	}
 	cfg := tackle.Config{Dir: a.dir, Roots: a.roots, StateDir: a.state, NoFiles: a.noFiles, Mode: a.mode, Posture: a.posture,
 		Session: a.session, Faces: a.faces, Hooks: a.hooks, Keeper: proc.Self()}
 	switch a.approve {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -211,11 +210,7 @@ func sameFile(a, b string) bool {
 func (a *app) again(box *tackle.Box) string {
 	s := " -C " + show.Arg(box.Dir())
 	if a.state != "" {
-		state := a.state
-		if abs, err := filepath.Abs(state); err == nil {
-			state = abs
-		}
-		s += " --state " + show.Arg(state)
+		s += " --state " + show.Arg(a.state)
 	}
 	return s
 }

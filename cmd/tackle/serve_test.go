@@ -102,6 +102,21 @@ func alone(t *testing.T, dir string, args ...string) (out, errOut string, code i
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
+// X5: the folder of --state is meant from where the command is given, whatever -C says: so that the commands that serve prints
+// find the records of the server.
+func TestX5_StateIsMeantFromHere(t *testing.T) {
+	dir := newDir(t, map[string]string{"ws/a.txt": "one\n", "other/a.txt": "one\n"})
+	if out, errOut, code := alone(t, dir, "serve", "token", "create", "my-agent", "--role", "agent", "-C", "../other", "--state", "records"); code != 0 {
+		t.Fatalf("exit %d, %q, %q", code, out, errOut)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ws", "records", "tackle.db")); err != nil {
+		t.Error(err)
+	}
+	if list, errOut, code := alone(t, dir, "serve", "token", "list", "-C", "../other", "--state", filepath.Join(dir, "ws", "records")); code != 0 || !strings.Contains(list, "my-agent") {
+		t.Errorf("exit %d, %q, %q", code, list, errOut)
+	}
+}
+
 // P8: no program makes itself its own approver.
 func TestP8_TokensOfPeopleNeedATerminal(t *testing.T) {
 	dir := newDir(t, map[string]string{"ws/a.txt": "one\n"})

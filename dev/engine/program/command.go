@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,9 @@ func (c *Command) Run(ctx context.Context, job *dev.Job) (*dev.Report, error) {
 	if a.Find != nil {
 		r.Diagnostics, understood = a.Find(end, c.Name)
 	}
-	if end.Code != 0 && (!slices.Contains(a.Exits, end.Code) || a.Find != nil && !understood) {
+	// A program that only looks and says something else than findings has not said that there are none.
+	garbled := a.Find != nil && !understood && (end.Code != 0 || !a.Rewrites && len(bytes.TrimSpace(end.Stdout)) > 0)
+	if garbled || end.Code != 0 && !slices.Contains(a.Exits, end.Code) {
 		return nil, c.broken(end, job.Config)
 	}
 	if a.Find != nil && end.Cut {
@@ -209,7 +212,11 @@ func (c *Command) start(ctx context.Context, argv []string, dir string) (End, er
 // broken is the error of a program that did not do its work. It quotes the end of what it said.
 func (c *Command) broken(end End, config []dev.File) error {
 	how := fmt.Sprintf("it ended with status %d", end.Code)
-	if end.Signal != "" {
+	switch {
+	case end.Signal == "" && end.Code == 0:
+		how = "what it printed cannot be read as findings"
+		end.Stderr = nil // it is the other stream that cannot be read
+	case end.Signal != "":
 		how = "it was ended by " + end.Signal
 	}
 	said := strings.TrimSpace(string(end.Stderr))
@@ -217,7 +224,7 @@ func (c *Command) broken(end End, config []dev.File) error {
 		said = strings.TrimSpace(string(end.Stdout))
 	}
 	if said != "" {
-		how += " and said: " + tail(said, 800)
+		how += "; it said: " + tail(said, 800)
 	}
 	hint := fmt.Sprintf("Run %s by hand to see more, or take the engine out of the configuration (dev.engines).", c.Name)
 	if len(config) > 0 {

@@ -54,6 +54,7 @@ func TestD8_BadPrograms(t *testing.T) {
 		"removes":                {`rm -f "$@"`, program.Action{Rewrites: true}, []string{"read what it made of a.x"}},
 		"links away":             {`rm -f "$1"; ln -s /etc/passwd "$1"`, program.Action{Rewrites: true}, []string{"no regular file any more"}},
 		"speaks another tongue":  {`echo "configuration error"; exit 1`, sarif, []string{"status 1", "configuration error"}},
+		"succeeds with garbage":  {`echo "all your code"; echo noise >&2`, sarif, []string{"cannot be read as findings", "all your code"}},
 		"breaks off its report":  {`echo '{"runs": [{"results": ['; exit 1`, sarif, []string{"status 1"}},
 		"an exit that is unkown": {`echo '{"runs": []}'; exit 9`, sarif, []string{"status 9"}},
 	} {

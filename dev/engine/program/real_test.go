@@ -119,7 +119,7 @@ func project(t *testing.T) *world {
 	}
 	w.put("tsconfig.json", `{
   // the package is checked as it is
-  "compilerOptions": {"target": "es2022", "module": "nodenext", "strict": true, "skipLibCheck": true, "types": [], "lib": ["es2022", "dom"]},
+  "compilerOptions": {"target": "es2022", "module": "nodenext", "strict": true, "skipLibCheck": true, "types": [], "lib": ["es2022", "dom"], "generateTrace": "trace"},
   "include": ["src"],
 }
 `)
@@ -156,6 +156,9 @@ func TestD8_RealBiomeAndTypeScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	clean := res.Counts[dev.Err]
+	if _, err := os.Stat(filepath.Join(w.dir, "trace")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a check wrote the trace that tsconfig.json wants: %v", err)
+	}
 	w.put("src/odd.ts", "import { x } from './gone.js'\nvar a = 1\nif (a == '1') { debugger }\nlet  b: string = 5;\nexport { a, b, x }\n")
 	if res, err = p.Acquire("src/odd.ts").Lint(dev.Lint{}).Run(t.Context()); err != nil {
 		t.Fatal(err)

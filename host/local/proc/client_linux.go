@@ -30,6 +30,7 @@ type client struct {
 	next int
 	wait map[int]chan answer
 	lost error // set when the wire has closed
+	last bool  // it said that it ends now
 	run  *run  // the command that it keeps, nil when idle
 }
 
@@ -141,6 +142,7 @@ func (c *client) listen() {
 			return
 		}
 		c.mu.Lock()
+		c.last = c.last || m.Last
 		waiter, asked := c.wait[m.ID]
 		delete(c.wait, m.ID)
 		r := c.run
@@ -215,7 +217,7 @@ func (c *client) ask(ctx context.Context, m *message) (*message, []int, error) {
 func (c *client) healthy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lost == nil
+	return c.lost == nil && !c.last
 }
 
 // close lets the keeper go. An idle one ends; one that keeps a detached command goes on alone.
@@ -325,7 +327,9 @@ func (r *run) orphaned() {
 	list := t.endRemains(context.Background())
 	t.group.remove()
 	e := r.exit()
-	if !closed(r.reportedCh) {
+	if rec, err := readRecord(string(r.spec.Record)); err == nil && rec.Gone {
+		e = rec // the keeper saw the end, and died before it told
+	} else if !closed(r.reportedCh) {
 		e.End, e.Code, e.Started, e.Ended = host.EndLost, -1, r.started, time.Now()
 		r.mu.Lock()
 		if r.overdue != "" {

@@ -49,6 +49,8 @@ type keeper struct {
 	mu       sync.Mutex
 	job      *job
 	detached bool
+	leaving  bool          // it was told to end
+	told     chan struct{} // closed when the owner was told how the last job ended; nil before the first
 }
 
 func keep(kind string) error {
@@ -71,8 +73,12 @@ func keep(kind string) error {
 	signal.Notify(told, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 	go func() {
 		<-told
+		k.mu.Lock()
+		k.leaving = true
+		k.mu.Unlock()
 		k.stop(host.EndStopped, host.DefaultGrace)
 		k.with.group.remove()
+		k.lastWord()
 		os.Exit(0)
 	}()
 	for k.serve() {
@@ -226,8 +232,9 @@ func (k *keeper) start(m *message) bool {
 	if err != nil {
 		return k.wire.send(reply) == nil
 	}
+	told := make(chan struct{})
 	k.mu.Lock()
-	k.job, k.detached = j, m.Spec.Detach
+	k.job, k.detached, k.told = j, m.Spec.Detach, told
 	k.mu.Unlock()
 	reply.Leader = j.tree.leader
 	if k.with.group != nil {
@@ -245,7 +252,10 @@ func (k *keeper) start(m *message) bool {
 		}
 	}
 	err = k.wire.send(reply, fds...)
-	go k.tell(j)
+	go func() {
+		k.tell(j)
+		close(told)
+	}()
 	return err == nil
 }
 
@@ -260,8 +270,27 @@ func (k *keeper) tell(j *job) {
 	e := j.snapshot()
 	k.mu.Lock()
 	k.job = nil
+	last := k.leaving
 	k.mu.Unlock()
-	k.wire.send(&message{Op: opGone, Run: j.Run, Exit: &e})
+	k.wire.send(&message{Op: opGone, Run: j.Run, Exit: &e, Last: last})
+}
+
+// wordTime is how long a keeper that was told to end waits for an owner that does not listen.
+const wordTime = 2 * time.Second
+
+// lastWord waits until the owner was told how the last job ended: one that sees its keeper go without a word takes the
+// command for lost.
+func (k *keeper) lastWord() {
+	k.mu.Lock()
+	told := k.told
+	k.mu.Unlock()
+	if told == nil {
+		return
+	}
+	select {
+	case <-told:
+	case <-time.After(wordTime):
+	}
 }
 
 // end is called when the owner is gone. It ends what the keeper keeps, or, where that is detached, waits for its end.

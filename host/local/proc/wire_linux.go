@@ -34,6 +34,7 @@ type message struct {
 	Left   []host.ProcessInfo `json:"left,omitempty"`
 	State  *host.State        `json:"state,omitempty"`
 	Exit   *host.Exit         `json:"exit,omitempty"`
+	Last   bool               `json:"last,omitempty"`  // the keeper ends now
 	Files  int                `json:"files,omitempty"` // descriptors that come with it
 }
 
