@@ -30,6 +30,9 @@ import (
 	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
+	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/forge"
+	"github.com/tackle-dev/tackle/media/forge/shelf"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/session"
@@ -107,6 +110,9 @@ type Box struct {
 	commands  commandHalf
 	log       *session.Log
 	artifacts *artifact.Store
+	media     *media.Pipeline
+	shelf     *shelf.Shelf
+	forged    *forge.Set
 	snapshot  snapshot
 	loading   config.Options // how the configuration was read
 	faces     []ask.Face
@@ -217,6 +223,9 @@ func (b *Box) assemble(ctx context.Context) error {
 	env.Mode = cfg.Mode
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
 	b.openCommands(h)
+	if err := b.openMedia(); err != nil {
+		return err
+	}
 	devTools, err := b.newDev(ctx, h)
 	if err != nil {
 		return err

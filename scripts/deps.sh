@@ -13,6 +13,7 @@ have setfattr || need+=(attr)
 have setfacl || need+=(acl)
 have node || need+=(nodejs)
 have npm || need+=(npm)
+have soffice || need+=(libreoffice-calc-nogui) # the judge of workbooks
 have gcc || need+=(gcc libc6-dev) # the race detector links with it
 if [ "${1:-}" = browser ]; then
   have chromium || need+=(chromium)

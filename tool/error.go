@@ -39,6 +39,16 @@ const (
 	UnknownVerb            Code = "UNKNOWN_VERB"
 	EmptyFormatUnavailable Code = "EMPTY_FORMAT_UNAVAILABLE"
 	PipeSyntax             Code = "PIPE_SYNTAX"
+	UnknownArgument        Code = "UNKNOWN_ARG"
+	BadArgument            Code = "BAD_ARG"
+	MissingArgument        Code = "MISSING_ARG"
+	EngineRequired         Code = "ENGINE_REQUIRED" // the verb exists and nothing here can do it
+	UnsupportedOp          Code = "UNSUPPORTED_OP"  // the verb does not apply to this format
+	StepFailed             Code = "STEP_FAILED"
+	StepUnavailable        Code = "STEP_UNAVAILABLE"
+	NotPipeExpressible     Code = "NOT_PIPE_EXPRESSIBLE"
+	EmptyGenerationFailed  Code = "EMPTY_GENERATION_FAILED"
+	BadRequest             Code = "BAD_REQUEST"
 )
 
 // Codes returns every code, in a fixed order.
@@ -46,7 +56,8 @@ func Codes() []Code {
 	return []Code{MissingParameter, InvalidParameter, NotFound, PermissionDenied, OperationFailed, OperationNotAllowed,
 		ValidationError, RateLimited, LimitExceeded, InvalidCronSpec, InvalidOperation, TimedOut, InvalidArguments,
 		SubagentFailed, ExecutionFailed, Unauthorized, Forbidden, RateLimitExceeded, NetworkError, SecurityViolation,
-		Stale, UnknownTool, Cancelled, MediaNotFound, UnknownVerb, EmptyFormatUnavailable, PipeSyntax}
+		Stale, UnknownTool, Cancelled, MediaNotFound, UnknownVerb, EmptyFormatUnavailable, PipeSyntax, UnknownArgument, BadArgument,
+		MissingArgument, EngineRequired, UnsupportedOp, StepFailed, StepUnavailable, NotPipeExpressible, EmptyGenerationFailed, BadRequest}
 }
 
 // Error is a failure that a model can act on. Message states the fact and quotes the offending value; Hint says what
@@ -60,6 +71,8 @@ type Error struct {
 	Hint      string `json:"recoveryHint,omitempty"`
 	Retry     bool   `json:"retry,omitempty"` // the same call may succeed later
 	Err       error  `json:"-"`               // the cause, for programs
+	// Line has Render use the line form, as media tools do.
+	Line bool `json:"-"`
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
@@ -75,8 +88,11 @@ func (e *Error) Unwrap() error { return e.Err }
 //	EXAMPLE: …
 //	RECOVERY HINT: …
 //
-// Lines without a value are left out.
+// Lines without a value are left out. An error with Line set is rendered by RenderLine.
 func (e *Error) Render() string {
+	if e.Line {
+		return e.RenderLine()
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "TOOL ERROR: %s\n%s", e.Code, e.Message)
 	for _, l := range [...]struct{ label, value string }{

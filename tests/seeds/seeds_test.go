@@ -25,7 +25,7 @@ type sentence struct {
 	ID   string `json:"id"`
 	Sum  string `json:"sum"`            // the beginning of the SHA-256 of its text with single blanks
 	Says string `json:"says,omitempty"` // what it demands
-	// Tests prove it. Kind says why there is nothing to prove: heading, diagram, reason, pointer.
+	// Tests prove it. Kind says why there is nothing to prove: heading, diagram, code, reason, pointer.
 	Tests []string `json:"tests,omitempty"`
 	Kind  string   `json:"kind,omitempty"`
 	// Pending is what of it is not there yet, with the part of the plan that brings it.
@@ -39,6 +39,7 @@ var kinds = map[string]*regexp.Regexp{
 	"diagram": regexp.MustCompile(`^(flowchart |.* --> |-+$|` + // or lines of an example in code
 		`(import|const) .*[{'})]$|// .*|\w+,$|[{}]|\}\)?,?$|\}\)$|\w+: ('[^']*'|\{),?$)`),
 	"pointer": regexp.MustCompile(`^(• |[^.]*: [^.]*\.$)`),
+	"code":    regexp.MustCompile(`^(import .*|.*[{}(),])$`),
 	"reason":  regexp.MustCompile(`.`),
 }
 

@@ -1,0 +1,59 @@
+package tackle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine"
+	"github.com/tackle-dev/tackle/media/forge"
+	"github.com/tackle-dev/tackle/media/forge/shelf"
+	"github.com/tackle-dev/tackle/tool"
+)
+
+// MediaItem describes media that a session can see.
+type MediaItem = forge.Item
+
+// openMedia makes the media pipeline and its tools. Making them touches nothing; engines load what is heavy when they are
+// first used.
+func (b *Box) openMedia() error {
+	p, err := media.New(media.Config{Engines: engine.All()})
+	if err != nil {
+		return fmt.Errorf("media: %w", err)
+	}
+	b.media = p
+	b.shelf = shelf.New(b.store, b.artifacts, nil)
+	// The road's gate serves as the forge's, so that a person is asked once for one thing.
+	b.forged, err = forge.Tools(forge.Config{Pipeline: p, Library: b.shelf, Surface: forge.Composite, Files: true})
+	return err
+}
+
+func (b *Box) mediaTools() []tool.Tool { return b.forged.Tools() }
+
+// MediaPipeline returns the pipeline behind the media tools, for programs that work on files without a session.
+func (b *Box) MediaPipeline() *media.Pipeline { return b.media }
+
+// Attach gives a file to a session as media, and returns it with its id. An empty session is the box's own; an empty mime is
+// found from the bytes. Attachments have the lowest trust: what is read out of them is somebody else's words.
+func (b *Box) Attach(ctx context.Context, session, name, mime string, data []byte) (MediaItem, error) {
+	if session == "" {
+		session = b.SessionID()
+	}
+	return b.shelf.Attach(ctx, session, name, mime, data)
+}
+
+// Media lists what a session can see: attachments, then results of tools. An empty session is the box's own.
+func (b *Box) Media(ctx context.Context, session string) ([]MediaItem, error) {
+	if session == "" {
+		session = b.SessionID()
+	}
+	return b.shelf.List(ctx, session)
+}
+
+// OpenMedia returns media of a session with its bytes. Errors wrap fs.ErrNotExist. An empty session is the box's own.
+func (b *Box) OpenMedia(ctx context.Context, session, id string) (MediaItem, []byte, error) {
+	if session == "" {
+		session = b.SessionID()
+	}
+	return b.shelf.Open(ctx, session, id)
+}

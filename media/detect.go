@@ -1,0 +1,173 @@
+package media
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tackle-dev/tackle/internal/text"
+)
+
+// Identify finds the type of a media from its bytes. The declared type and the extension of the name count only among types
+// that the bytes leave open: which kind of text it is.
+func Identify(p Payload) Payload {
+	if bare(p.MIME) == EmptyMIME || bare(p.MIME) == PCMMIME {
+		return p
+	}
+	if p.Name == "" {
+		p.Name = "untitled"
+		if f, ok := FormatOf(p.MIME); ok {
+			p.Name += "." + f.Token
+		}
+	}
+	if m := magic(p.Data); m != "" {
+		p.MIME = m
+		return p
+	}
+	hint := bare(p.MIME)
+	if f, ok := FormatOf(strings.TrimPrefix(path.Ext(p.Name), ".")); ok && (hint == "" || hint == "text/plain" || hint == "application/octet-stream") {
+		hint = f.MIME
+	}
+	if f, ok := FormatOf(hint); ok {
+		hint = f.MIME
+	}
+	p.MIME = textType(p.Data, hint)
+	return p
+}
+
+var magics = []struct {
+	at          int
+	bytes, mime string
+}{
+	{0, "\x89PNG\r\n\x1a\n", "image/png"}, {0, "\xff\xd8\xff", "image/jpeg"}, {0, "GIF87a", "image/gif"}, {0, "GIF89a", "image/gif"},
+	{0, "BM", ""}, {0, "II*\x00", "image/tiff"}, {0, "MM\x00*", "image/tiff"}, {0, "%PDF-", "application/pdf"}, {0, "{\\rtf", "application/rtf"},
+	{0, "fLaC", "audio/flac"}, {0, "OggS", "audio/ogg"}, {0, "ID3", "audio/mpeg"},
+	{4, "ftypavif", "image/avif"}, {4, "ftypavis", "image/avif"}, {4, "ftypheic", "image/heic"}, {4, "ftypheix", "image/heic"}, {4, "ftypmif1", "image/heic"},
+	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"}, {0, "7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"}, {0, "\x1f\x8b", "application/gzip"},
+	{0, "ID;P", "application/x-sylk"},
+}
+
+// magic returns the type that the first bytes tell, or "".
+func magic(b []byte) string {
+	for _, m := range magics {
+		if m.mime != "" && len(b) >= m.at+len(m.bytes) && string(b[m.at:m.at+len(m.bytes)]) == m.bytes {
+			if m.mime == "application/x-ole-storage" {
+				return ole(b)
+			}
+			return m.mime
+		}
+	}
+	switch {
+	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
+		return "image/webp"
+	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WAVE":
+		return "audio/wav"
+	case len(b) >= 26 && b[0] == 'B' && b[1] == 'M' && b[6] == 0 && b[7] == 0 && b[14] < 128 && b[15] == 0 && b[16] == 0:
+		return "image/bmp"
+	case len(b) >= 4 && b[0] == 0xff && b[1]&0xe6 == 0xe2 && b[1] != 0xff && b[2]&0xf0 != 0xf0:
+		return "audio/mpeg"
+	case bytes.HasPrefix(b, []byte("PK\x03\x04")) || bytes.HasPrefix(b, []byte("PK\x05\x06")):
+		return zipped(b)
+	}
+	return ""
+}
+
+// ole tells the old Office formats apart by the names of their streams, which stand in UTF-16.
+func ole(b []byte) string {
+	wide := func(s string) []byte {
+		var w []byte
+		for _, c := range []byte(s) {
+			w = append(w, c, 0)
+		}
+		return w
+	}
+	for _, s := range []struct{ stream, mime string }{
+		{"WordDocument", "application/msword"}, {"PowerPoint Document", "application/vnd.ms-powerpoint"}, {"Workbook", "application/vnd.ms-excel"},
+		{"EncryptedPackage", "application/x-ole-encrypted"}, {"__properties_version1.0", "application/vnd.ms-outlook"}, {"Book", "application/vnd.ms-excel"},
+	} {
+		if bytes.Contains(b, wide(s.stream)) {
+			return s.mime
+		}
+	}
+	return "application/x-ole-storage"
+}
+
+// zipped looks into a zip file for what it is a container of.
+func zipped(b []byte) string {
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return "application/zip"
+	}
+	member := func(name string) string {
+		for _, f := range z.File {
+			if f.Name != name {
+				continue
+			}
+			r, err := f.Open()
+			if err != nil {
+				return ""
+			}
+			defer r.Close()
+			data, _ := io.ReadAll(io.LimitReader(r, 1<<20)) // what can be read of it says enough
+			return string(data)
+		}
+		return ""
+	}
+	if m := strings.TrimSpace(member("mimetype")); m != "" && len(m) < 200 {
+		return bare(m)
+	}
+	types := strings.ToLower(member("[Content_Types].xml"))
+	for _, t := range []struct{ part, mime string }{
+		{"ms-excel.sheet.macroenabled.main", "xlsm"}, {"ms-excel.sheet.binary", "xlsb"}, {"spreadsheetml.sheet.main", "xlsx"}, {"spreadsheetml.template.main", "xlsx"},
+		{"wordprocessingml.document.main", "docx"}, {"wordprocessingml.template.main", "docx"}, {"ms-word.document.macroenabled.main", "docx"},
+		{"presentationml.presentation.main", "pptx"}, {"presentationml.slideshow.main", "pptx"}, {"ms-powerpoint.presentation.macroenabled.main", "pptx"},
+	} {
+		if strings.Contains(types, t.part) {
+			return mimeOf(t.mime)
+		}
+	}
+	return "application/zip"
+}
+
+// textType tells kinds of text apart: by the hint where the bytes allow it.
+func textType(b []byte, hint string) string {
+	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+		if text.Detect(b, true).Charset == text.Binary {
+			return "application/octet-stream"
+		}
+	}
+	head := strings.ToLower(strings.TrimLeft(strings.TrimPrefix(string(b[:min(len(b), 1024)]), "\ufeff"), " \t\r\n"))
+	markup := ""
+	switch {
+	case strings.HasPrefix(head, "<!doctype html"), strings.HasPrefix(head, "<html"):
+		markup = "text/html"
+	case strings.Contains(head, "<svg") && strings.HasPrefix(head, "<"):
+		markup = "image/svg+xml"
+	case strings.HasPrefix(head, "<?xml") && strings.Contains(head, "office:document"):
+		switch {
+		case strings.Contains(head, odf+"spreadsheet"):
+			markup = mimeOf("fods")
+		case strings.Contains(head, odf+"text"):
+			markup = mimeOf("fodt")
+		}
+	case strings.HasPrefix(head, "<?xml"):
+		markup = "application/xml"
+	}
+	if Textual(hint) || hint == "application/x-dif" {
+		if markup == "text/html" && hint != "text/markdown" && hint != "text/plain" || markup != "" && hint == "text/plain" {
+			return markup
+		}
+		return hint
+	}
+	if markup != "" {
+		return markup
+	}
+	if len(head) > 0 && (head[0] == '{' || head[0] == '[') && json.Valid(bytes.TrimSpace(b)) {
+		return "application/json"
+	}
+	return "text/plain"
+}
