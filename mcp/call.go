@@ -175,7 +175,8 @@ func (s *Server) encode(p peer, req *request, r *running, o outcome) []byte {
 		res := goesOn(r)
 		return appendResult(nil, &res, modern, s.info)
 	}
-	return appendResult(make([]byte, 0, sizeOf(o.res)), o.res, modern, s.info)
+	res := shownTo(p.client(), o.res)
+	return appendResult(make([]byte, 0, sizeOf(res)), res, modern, s.info)
 }
 
 // encodeAsks writes the answer that sends a client to its person.

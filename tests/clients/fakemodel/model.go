@@ -2,7 +2,7 @@
 // responses), Anthropic, Gemini and Ollama, with and without streaming. Real agents can be run against it offline.
 //
 // While a conversation holds fewer tool results than wanted, it calls the first offered tool whose name matches; after
-// that it answers with the last result. Every request is kept, so that a test can assert what a model would have seen.
+// that it answers with the last result. A test may give it a mind of its own with Next. Every request is kept, so that a test can assert what a model would have seen.
 package fakemodel
 
 import (
@@ -23,6 +23,9 @@ type Model struct {
 	Calls int            // tool results wanted before the final answer; 0 means 1
 	// Script, where it is set, takes the place of the three: one call after the other.
 	Script []Call
+	// Next, where it is set, takes the place of all of these: it reads the request and returns the call that follows, or
+	// false for the final answer.
+	Next func(*Request) (Call, bool)
 
 	mu   sync.Mutex
 	seen []Request
@@ -86,7 +89,14 @@ func (m *Model) decide(t *turn) decision {
 			name, d.args = m.Script[len(t.Results)].Tool, m.Script[len(t.Results)].Args
 		}
 	}
-	if len(t.Results) < wanted {
+	more := len(t.Results) < wanted
+	if m.Next != nil {
+		var c Call
+		if c, more = m.Next(&t.Request); more {
+			name, d.args = c.Tool, c.Args
+		}
+	}
+	if more {
 		for i := range t.Tools {
 			if name.MatchString(t.Tools[i].Space + t.Tools[i].Name) {
 				d.tool = &t.Tools[i]
