@@ -89,6 +89,27 @@ func Fit(data []byte, lim Limits) (Picture, error) {
 	return p, nil
 }
 
+// Verify returns data as it is where it is PNG, JPEG, GIF or WebP and decodes to its end within lim.Pixels; the other limits do
+// not count. Browsers draw these, whatever stands behind them. Errors: ErrTooLarge, or that the picture is damaged or of
+// another format.
+func Verify(data []byte, lim Limits) (Picture, error) {
+	lim = lim.resolve()
+	cfg, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return Picture{}, fmt.Errorf("read picture header: %w", err)
+	}
+	if cfg.Width <= 0 || cfg.Height <= 0 || cfg.Width > lim.Pixels/cfg.Height {
+		return Picture{}, fmt.Errorf("%d×%d pixels: %w", cfg.Width, cfg.Height, ErrTooLarge)
+	}
+	if format != "png" && format != "jpeg" && format != "gif" && format != "webp" {
+		return Picture{}, fmt.Errorf("%s is not drawn by every browser", format)
+	}
+	if _, _, err := image.Decode(bytes.NewReader(data)); err != nil {
+		return Picture{}, fmt.Errorf("decode %s: %w", format, err)
+	}
+	return Picture{Data: data, MIME: "image/" + format, Width: cfg.Width, Height: cfg.Height}, nil
+}
+
 // shrink scales to the edge limit and encodes; while the bytes do not fit it takes smaller edges.
 func shrink(src image.Image, lim Limits) (Picture, error) {
 	for edge := lim.Edge; edge >= 16; edge = edge * 3 / 4 {

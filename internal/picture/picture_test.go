@@ -139,3 +139,34 @@ func FuzzFit(f *testing.F) {
 		}
 	})
 }
+
+// X5: only whole pictures of the formats that browsers draw pass as they are.
+func TestVerify(t *testing.T) {
+	good := pngOf(t, gradient(30, 20, 255))
+	var jpg, anim, bm bytes.Buffer
+	if err := jpeg.Encode(&jpg, gradient(30, 20, 255), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := gif.Encode(&anim, gradient(30, 20, 255), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := bmp.Encode(&bm, gradient(30, 20, 255)); err != nil {
+		t.Fatal(err)
+	}
+	for mime, data := range map[string][]byte{"image/png": good, "image/jpeg": jpg.Bytes(), "image/gif": anim.Bytes()} {
+		if p, err := Verify(data, Limits{Edge: 1, Bytes: 1}); err != nil || p.MIME != mime || p.Width != 30 || p.Height != 20 || !bytes.Equal(p.Data, data) {
+			t.Errorf("%s: %+v, %v", mime, p.MIME, err)
+		}
+		if _, err := Verify(data[:len(data)/2], Limits{}); err == nil {
+			t.Errorf("half of a picture of type %s passes", mime)
+		}
+		if _, err := Verify(data, Limits{Pixels: 599}); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v", mime, err)
+		}
+	}
+	for name, data := range map[string][]byte{"bmp": bm.Bytes(), "svg": []byte("<svg xmlns='http://www.w3.org/2000/svg'/>"), "html": []byte("<html>"), "nothing": nil} {
+		if _, err := Verify(data, Limits{}); err == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}

@@ -69,11 +69,15 @@ func findGrid(src []byte) (*grid, error) {
 // walk calls onRow at the begin of each row (nil is allowed) and onCell for each cell. onEnd is called with the row when
 // all its cells were seen. Any may return false to stop.
 func (g *grid) walk(onRow func(*row) bool, onCell func(*row, *cell) bool, onEnd func(*row) bool) {
+	g.walkFrom(g.data.to, 0, onRow, onCell, onEnd)
+}
+
+// walkFrom is walk from the place of a row on; last is the number of the row before it.
+func (g *grid) walkFrom(at, last int, onRow func(*row) bool, onCell func(*row, *cell) bool, onEnd func(*row) bool) {
 	if g.data.closed {
 		return
 	}
-	s := scanner{b: g.src[:g.endAt], i: g.data.to}
-	last := 0
+	s := scanner{b: g.src[:g.endAt], i: at}
 	for {
 		t, ok := s.next()
 		if !ok {

@@ -82,6 +82,9 @@ func (s *Shelf) Open(ctx context.Context, session, id string) (forge.Item, []byt
 	if err := json.Unmarshal(r.Body, &it); err != nil {
 		return it, nil, fmt.Errorf("read the record of media %s: %w", id, err)
 	}
+	if it.ID != id || r.Owner != session { // a slash in an id would reach into a session that is named like a folder below
+		return forge.Item{}, nil, fmt.Errorf("media %q: %w", id, fs.ErrNotExist)
+	}
 	a, err := s.artifacts.Open(ctx, it.ID)
 	if err != nil {
 		return it, nil, err // it wraps fs.ErrNotExist where the bytes expired
