@@ -1,6 +1,9 @@
 package glob
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // compile turns a pattern into alternatives.
 func (d dialect) compile(pattern string) ([]alt, error) {
@@ -133,6 +136,8 @@ func (d dialect) comp(toks []tok) comp {
 		}
 		return true
 	}
+	// A star ends between characters: a text that begins within one is not just the end of the name.
+	within := func(i int) bool { return !d.git && !utf8.RuneStart(merged[i].text[0]) }
 	switch {
 	case is():
 		c.kind = cEqual
@@ -142,9 +147,9 @@ func (d dialect) comp(toks []tok) comp {
 		c.kind = cAny
 	case is(tLit, tStar):
 		c.kind, c.a = cPrefix, merged[0].text
-	case is(tStar, tLit):
+	case is(tStar, tLit) && !within(1):
 		c.kind, c.b = cSuffix, merged[1].text
-	case is(tLit, tStar, tLit):
+	case is(tLit, tStar, tLit) && !within(2):
 		c.kind, c.a, c.b = cBetween, merged[0].text, merged[2].text
 	default:
 		for _, t := range merged {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/tackle-dev/tackle/internal/words"
 )
 
 // plainMatch is the definition, by recursion over tokens and without any of the short cuts.
@@ -135,24 +137,37 @@ func FuzzCompile(f *testing.F) {
 	for _, s := range []string{"**/*.{go,mod}", "a[!b-c]/**/", `\{x`, "[[:alpha:]]", "{a,{b,c}}d", "**", "a/**/b*c?d"} {
 		f.Add(s, "a/b/c.go", byte(0))
 	}
-	f.Fuzz(func(t *testing.T, pattern, path string, opt byte) {
-		if p, err := Compile(pattern, Options{Fold: opt&1 != 0, CrossSlash: opt&2 != 0, NoEscape: opt&4 != 0}); err == nil {
-			p.Match(path)
-			p.Below(path)
-			p.Dir()
-		} else if e := err.(*Error); e.Offset < 0 || e.Offset > len(pattern) || e.Error() == "" {
-			t.Fatalf("%q: offset %d", pattern, e.Offset)
-		}
-		if len(pattern) < 40 && len(path) < 40 && strings.Count(pattern, "*") < 6 {
-			checkAgainstPlain(t, pattern, path)
-		}
-		if len(path) < 1000 && utf8.ValidString(path) && path != "" {
-			if ok, err := Match(Quote(path), path); !ok || err != nil {
-				t.Fatalf("Quote(%q) = %q: %v %v", path, Quote(path), ok, err)
-			}
-		}
-		ParseIgnore("f", []byte(pattern), opt&1 != 0).Match(path, opt&2 != 0)
+	f.Add("*\xaf", "\u3b6f", byte(2))
+	f.Fuzz(func(t *testing.T, pattern, path string, opt byte) { checkCompile(t, pattern, path, opt) })
+}
+
+// Any words of the language beside any other.
+func TestPropertyCompile(t *testing.T) {
+	patterns := []string{"*", "**", "?", "/", "/**/", "**/", "[", "]", "[!", "[^", "[a-b]", "[]a]", "[[:alpha:]]", "[:", ":]", "-", "!", "#", "^", "{", "}", ",", "{a,b}", "{,a}",
+		"\\", "\\*", "\\{", "\\\n", ".", "..", "./", "a", "b", "A", "é", "㭯", "\xaf", "\xe3", "\xff", "\ufffd", "e\u0301", "\x00", " ", "\t", "\r", "\n", "K", "\u212a", "ſ", "İ"}
+	paths := []string{"/", "a", "b", "A", ".", "..", "a/b", "é", "㭯", "\xaf", "\xe3", "\xff", "\ufffd", "*", "[", "]", "{", "}", ",", "\\", "!", "-", " ", "\n", "\x00", "k", "s", "i"}
+	rapid.Check(t, func(t *rapid.T) {
+		checkCompile(t, words.Draw(t, patterns), words.Draw(t, paths), rapid.Byte().Draw(t, "options"))
 	})
+}
+
+func checkCompile(t interface{ Fatalf(string, ...any) }, pattern, path string, opt byte) {
+	if p, err := Compile(pattern, Options{Fold: opt&1 != 0, CrossSlash: opt&2 != 0, NoEscape: opt&4 != 0}); err == nil {
+		p.Match(path)
+		p.Below(path)
+		p.Dir()
+	} else if e := err.(*Error); e.Offset < 0 || e.Offset > len(pattern) || e.Error() == "" {
+		t.Fatalf("%q: offset %d", pattern, e.Offset)
+	}
+	if len(pattern) < 40 && len(path) < 40 && strings.Count(pattern, "*") < 6 {
+		checkAgainstPlain(t, pattern, path)
+	}
+	if len(path) < 1000 && utf8.ValidString(path) && path != "" {
+		if ok, err := Match(Quote(path), path); !ok || err != nil {
+			t.Fatalf("Quote(%q) = %q: %v %v", path, Quote(path), ok, err)
+		}
+	}
+	ParseIgnore("f", []byte(pattern), opt&1 != 0).Match(path, opt&2 != 0)
 }
 
 func BenchmarkIgnore(b *testing.B) {

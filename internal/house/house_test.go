@@ -26,6 +26,7 @@ var floors = []struct {
 	why    string // why it stands where it stands, where that is not plain
 }{
 	{"internal/text", 0, ""},
+	{"internal/words", 0, "texts for the tests of every floor"},
 	{"internal/diff", 0, "compares bytes; change and patch show it"},
 	{"internal/clip", 0, ""},
 	{"internal/content", 0, ""},
