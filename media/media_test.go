@@ -243,6 +243,34 @@ func TestM6_RunFailures(t *testing.T) {
 	}
 }
 
+// A media whose words nothing reads is refused once, in the words of the step that was asked for, and is offered no such step.
+func TestM6_WordsThatNothingReads(t *testing.T) {
+	reads := func(ctx context.Context, r *Request) (Result, error) {
+		s, err := r.ReadText(ctx, r.In)
+		return Result{Read: &Reading{Data: s, Text: s}}, err
+	}
+	p := pipeline(t, Config{Engines: []Engine{{ID: "e", Convert: []Convert{to(pdf, "txt", Text, ""), to(docx, "html", Structure, "")},
+		Edit: []Edit{{Over: []string{"application/*", "text/*"}, Ops: []string{"chunk", "diff"}, Do: reads}, {Over: []string{pdf}, Ops: []string{"sanitize"}, Do: say("")}}}}})
+	in := typed(docx, "a.docx")
+	for statement, want := range map[string]string{
+		"extract text":         "a.docx is docx, and nothing here reads the text of that. It converts to html. Do not retry this with it.",
+		"chunk":                "a.docx is docx, and nothing here reads the text of that. It converts to html. Do not retry this with it.",
+		"extract text | chunk": "a.docx is docx, and nothing here reads the text of that. It converts to html. Do not retry this with it.",
+		"sanitize":             "sanitize works on pdf here, and a.docx is docx. Possible with it: convert.",
+		"chunk size=0":         "chunk size: ",
+		"extract text ocr=force ocr_out=hocr | x": "there is no verb",
+	} {
+		_, err := p.Query(t.Context(), in, statement)
+		var e *Error
+		if !errors.As(err, &e) || !strings.Contains(e.Fact()+" "+e.Advice(), want) {
+			t.Errorf("%s\n got %v\nwant %s", statement, err, want)
+		}
+	}
+	if res, err := p.Query(t.Context(), typed("text/plain", "a.txt"), "chunk"); err != nil || res.Read.Text != "x" {
+		t.Errorf("%+v %v", res, err)
+	}
+}
+
 func TestReadingGoesOnAsText(t *testing.T) {
 	p := pipeline(t, Config{Engines: []Engine{{ID: "e", Convert: []Convert{to(docx, "txt", Text, "")}, Edit: edits("append", "chunk")}}})
 	res, err := p.Query(t.Context(), Payload{Data: []byte("a\r\nb"), MIME: "text/markdown", Name: "n.md"}, `extract text | append text=x`)

@@ -266,8 +266,8 @@ func (r *run) able(v *pipe.Verb, in *Payload) bool {
 		return true
 	case v.ID == "convert":
 		return len(r.p.edges(in.MIME)) > 0
-	case v.ID == "extract.text":
-		return Textual(in.MIME) || r.p.path(in.MIME, "txt") != nil
+	case v.ID == "extract.text", (v.ID == "chunk" || v.ID == "diff") && len(r.edits(v.ID, in.MIME)) > 0:
+		return Textual(in.MIME) || r.p.path(in.MIME, "txt") != nil // they work on the words
 	case strings.HasPrefix(v.ID, "image."):
 		return len(r.mutations(in.MIME)) > 0
 	}
@@ -311,7 +311,7 @@ func (r *run) edit(ctx context.Context, s *Step, in Payload) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res, err := do(ctx, &Request{In: in, Op: s.Verb, Args: s.Args, With: with, Limits: r.p.cfg.Limits, ReadText: r.text})
+	res, err := do(ctx, &Request{In: in, Op: s.Verb, Args: s.Args, With: with, Limits: r.p.cfg.Limits, ReadText: r.words})
 	if err != nil {
 		return Result{}, err
 	}
@@ -423,12 +423,36 @@ func (r *run) extractText(ctx context.Context, s *Step, in Payload) (Result, err
 			return Result{}, e
 		}
 	}
+	if r.p.path(in.MIME, out) == nil {
+		return Result{}, r.wordless(&in)
+	}
 	res, err := r.convert(ctx, in, out, map[string]any{"languages": s.Args["lang"]})
 	if err != nil {
 		return Result{}, err
 	}
 	t := string(res.Media.Data)
 	return Result{Read: &Reading{Data: t, Text: t}, Warnings: res.Warnings}, nil
+}
+
+// words gives the text of a media for a step, and refuses it as one of the step where nothing here reads it.
+func (r *run) words(ctx context.Context, in Payload) (string, error) {
+	if in = Identify(in); !Textual(in.MIME) && r.p.path(in.MIME, "txt") == nil {
+		return "", r.wordless(&in)
+	}
+	return r.text(ctx, in)
+}
+
+// wordless refuses a media whose words nothing here reads.
+func (r *run) wordless(in *Payload) *Error {
+	what := in.MIME
+	if f, ok := FormatOf(in.MIME); ok {
+		what = f.Token
+	}
+	e := &Error{Code: EngineRequired, Verb: "this with it", Final: true, Message: fmt.Sprintf("%s is %s, and nothing here reads the text of that.", in.Name, what)}
+	if to := r.p.Targets(in.MIME); len(to) > 0 {
+		e.Message += " It converts to " + strings.Join(to, ", ") + "."
+	}
+	return e
 }
 
 // DecodeText returns the text of a text file in UTF-8 with plain line feeds. What is not text in a known encoding has its

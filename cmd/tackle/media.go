@@ -26,14 +26,21 @@ func (a *app) mediaCommand() *cobra.Command {
 		Short: "Read, change, convert or create a file by a statement",
 		Long: "Read, change, convert or create a file by a statement: steps joined by |, each a verb with name=value arguments.\n" +
 			"FILE is a file, - for standard input, or empty:FORMAT for a new one. Other files are named @\"PATH\" in the statement.\n" +
-			"Text that is read goes to standard output; a file that is made goes to OUT. FILE itself is never changed unless it is OUT.\n" +
-			"'tackle media verbs' lists the verbs.",
+			"What is read, and text that is made, goes to standard output; other files that are made go to OUT, or into a pipe.\n" +
+			"OUT is a file, a folder that exists, or - for standard output. No file is changed that is not named as OUT, and one\n" +
+			"that exists only with --force. 'tackle media verbs' lists the verbs.",
 		Example: `  tackle media data.xlsx 'extract text'
   tackle media data.xlsx 'sheet rename_sheet sheet=Sheet1 to="Data"' -o new.xlsx
   tackle media empty:xlsx "sheet add_rows rows='[[1,2]]'" -o new.xlsx
   tackle media photo.jpg 'image resize width=800 | image strip_metadata' -o small.jpg
   tackle media old.csv 'diff with=@"new.csv"'`,
-		Args: cobra.ExactArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return fmt.Errorf("want FILE and one STATEMENT in quotes, got %d arguments: tackle media data.csv 'extract text' (verbs: 'tackle media verbs')", len(args))
+		},
+		ValidArgsFunction: completeMedia,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.media(cmd.Context(), args[0], args[1], out, force)
 			var e *media.Error
@@ -44,7 +51,7 @@ func (a *app) mediaCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, or folder where the statement makes several; - for standard output")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file or folder to write to; - for standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "write over a file that exists")
 	cmd.AddCommand(&cobra.Command{
 		Use: "verbs", Short: "List the verbs that work here", Args: cobra.NoArgs,
@@ -55,6 +62,9 @@ func (a *app) mediaCommand() *cobra.Command {
 			}
 			for _, v := range p.Verbs() {
 				fmt.Fprintf(a.out, "%s\n    %s\n", v.Signature(), v.Doc)
+				if n := v.Notes(); n != "" {
+					fmt.Fprintf(a.out, "    %s\n", n)
+				}
 			}
 			fmt.Fprintf(a.out, "\nNew files: empty:FORMAT with %s\n", strings.Join(p.Creatable(), ", "))
 			return nil
@@ -63,9 +73,29 @@ func (a *app) mediaCommand() *cobra.Command {
 	return cmd
 }
 
+// completeMedia completes FILE as a file, and the first words of STATEMENT as verbs.
+func completeMedia(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		if len(args) > 1 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	p, err := media.New(media.Config{Engines: engine.All()})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var out []string
+	for _, v := range p.Verbs() {
+		out = append(out, strings.ReplaceAll(v.ID, ".", " ")+"\t"+v.Doc)
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
 // media runs a statement on a file for the person at the terminal.
 func (a *app) media(ctx context.Context, file, statement, out string, force bool) error {
-	p, err := media.New(media.Config{Engines: engine.All(), Resolve: func(_ context.Context, id string) (media.Payload, error) { return a.mediaFile(id) }})
+	most := media.Limits{}.WithDefaults().Bytes
+	p, err := media.New(media.Config{Engines: engine.All(), Resolve: func(_ context.Context, id string) (media.Payload, error) { return a.mediaFile(id, most) }})
 	if err != nil {
 		return err
 	}
@@ -77,63 +107,108 @@ func (a *app) media(ctx context.Context, file, statement, out string, force bool
 	if format, ok := media.EmptyID(file); ok {
 		in, err = p.Create(ctx, format)
 	} else {
-		in, err = a.mediaFile(file)
+		in, err = a.mediaFile(file, most)
 	}
 	if err != nil {
 		return err
 	}
-	res, err := p.Run(ctx, in, plan, media.RunOptions{})
+	var opt media.RunOptions
+	wipe := func() {}
+	if isTerminal(a.err) {
+		opt.Progress = func(done, total int, next string) {
+			fmt.Fprintf(a.err, "\r\x1b[K%s (%d of %d) …", next, done+1, total)
+		}
+		wipe = func() { fmt.Fprint(a.err, "\r\x1b[K") }
+	}
+	res, err := p.Run(ctx, in, plan, opt)
+	wipe()
 	if err != nil {
 		return err
 	}
 	for _, w := range res.Warnings {
 		fmt.Fprintln(a.err, forPeople(a.err, "Note: "+w))
 	}
+	return a.give(&res, out, force)
+}
+
+// give shows or writes what a statement gave.
+func (a *app) give(res *media.Result, out string, force bool) error {
+	m := res.Media
 	switch {
 	case res.Read != nil:
 		text := res.Read.Text
 		if text == "" {
+			var err error
 			if text, err = jsonText(res.Read.Data); err != nil {
 				return err
 			}
 		}
-		if out != "" && out != "-" {
-			return a.write(out, []byte(text), force)
-		}
-		if !strings.HasSuffix(text, "\n") {
+		if !strings.HasSuffix(text, "\n") && (out == "" || out == "-") {
 			text += "\n"
 		}
-		_, err = io.WriteString(a.out, forPeople(a.out, text))
-		return err
-	case res.Media != nil && (out == "-" || out == "" && !isTerminal(a.out)):
-		_, err = a.out.Write(res.Media.Data)
-		return err
-	case res.Media != nil && out == "":
-		return usage{fmt.Errorf("media: the statement makes %s (%d bytes); say with -o where to write it", res.Media.Name, len(res.Media.Data))}
-	case res.Media != nil:
-		return a.write(out, res.Media.Data, force)
-	case out == "" || out == "-":
+		m = &media.Payload{Data: []byte(text), MIME: "text/plain", Name: "text.txt"}
+	case m == nil && (out == "" || out == "-"):
 		return usage{fmt.Errorf("media: the statement makes %d files; say with -o in which folder to write them", len(res.List))}
+	case m == nil:
+		return a.writeAll(out, res.List, force)
 	}
-	return a.writeAll(out, res.List, force)
+	switch {
+	case out == "-" || out == "" && (!isTerminal(a.out) || media.Textual(m.MIME)):
+		_, err := io.WriteString(a.out, forPeople(a.out, string(m.Data)))
+		return err
+	case out == "":
+		return usage{fmt.Errorf("media: the statement makes %s (%d bytes); say with -o where to write it", m.Name, len(m.Data))}
+	}
+	if fi, err := os.Stat(a.at(out)); err == nil && fi.IsDir() || os.IsPathSeparator(out[len(out)-1]) {
+		out = filepath.Join(out, safeName(m.Name))
+	} else if err := mislabelled(out, m); err != nil {
+		return err
+	}
+	return a.write(out, m.Data, force)
 }
 
-// mediaFile reads a file that a person named.
-func (a *app) mediaFile(name string) (media.Payload, error) {
-	var data []byte
-	var err error
-	if name == "-" {
-		data, err = io.ReadAll(a.in)
-		return media.Payload{Data: data, Name: "input"}, err
+// mislabelled refuses to write a format under the extension of another, where that would be a file that nothing opens.
+func mislabelled(out string, m *media.Payload) error {
+	says, ok := media.FormatOf(strings.TrimPrefix(filepath.Ext(out), "."))
+	is, known := media.FormatOf(m.MIME)
+	if !ok || !known || says.MIME == is.MIME || media.Textual(says.MIME) && media.Textual(is.MIME) {
+		return nil
 	}
-	path := name
+	convert := "convert to=" + says.Token
+	if is.Family == media.Image && says.Family == media.Image {
+		convert = "image format to=" + says.Token
+	}
+	return usage{fmt.Errorf("media: the statement makes %s, and %s says %s; name it %s, or end the statement with | %s", is.Token, out, says.Token,
+		strings.TrimSuffix(out, filepath.Ext(out))+filepath.Ext(media.Renamed("x", is.Token)), convert)}
+}
+
+// at is a path that a person gave, from the working folder.
+func (a *app) at(path string) string {
 	if a.dir != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(a.dir, path)
+		return filepath.Join(a.dir, path)
 	}
-	if data, err = os.ReadFile(path); errors.Is(err, fs.ErrNotExist) {
-		return media.Payload{}, &media.Error{Code: media.NotFound, Message: fmt.Sprintf("there is no file %q.", name)}
+	return path
+}
+
+// mediaFile reads a file that a person named, as far as the limit of one media and a byte more.
+func (a *app) mediaFile(name string, most int64) (media.Payload, error) {
+	r, base := a.in, "input"
+	if name != "-" {
+		f, err := os.Open(a.at(name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return media.Payload{}, &media.Error{Code: media.NotFound, Message: fmt.Sprintf("there is no file %q.", name)}
+		case err != nil:
+			return media.Payload{}, err
+		}
+		defer f.Close()
+		if fi, err := f.Stat(); err == nil && fi.IsDir() {
+			return media.Payload{}, usage{fmt.Errorf("media: %s is a folder; name a file", name)}
+		}
+		r, base = f, filepath.Base(name)
 	}
-	return media.Payload{Data: data, Name: filepath.Base(path)}, err
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	return media.Payload{Data: data, Name: base}, err
 }
 
 func jsonText(v any) (string, error) {
@@ -143,52 +218,4 @@ func jsonText(v any) (string, error) {
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
 	return b.String(), err
-}
-
-// write puts a file in place as a whole: a program that stops half way leaves the old one.
-func (a *app) write(name string, data []byte, force bool) error {
-	path := name
-	if a.dir != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(a.dir, path)
-	}
-	if _, err := os.Lstat(path); err == nil && !force {
-		return usage{fmt.Errorf("media: %s exists; --force writes over it", name)}
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".tackle-*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", name, err), os.Remove(f.Name()))
-	}
-	fmt.Fprintf(a.err, "Wrote %s (%d bytes).\n", forPeople(a.err, name), len(data))
-	return nil
-}
-
-// writeAll writes several files into a folder. Their names come from the media, so they are made safe, and never two alike.
-func (a *app) writeAll(dir string, list []media.Payload, force bool) error {
-	root := dir
-	if a.dir != "" && !filepath.IsAbs(root) {
-		root = filepath.Join(a.dir, root)
-	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return err
-	}
-	used := map[string]bool{}
-	for i := range list {
-		name := strings.TrimLeft(media.CleanName(list[i].Name), ".")
-		if name == "" || used[name] {
-			name = fmt.Sprintf("%d-%s", i+1, name)
-		}
-		used[name] = true
-		if err := a.write(filepath.Join(dir, name), list[i].Data, force); err != nil {
-			return err
-		}
-	}
-	return nil
 }

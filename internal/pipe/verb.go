@@ -148,6 +148,22 @@ func (v *Verb) Signature() string {
 	return b.String()
 }
 
+// Notes says what the signature does not: what arguments mean, and their defaults. It is "" where there is nothing to say.
+func (v *Verb) Notes() string {
+	var notes []string
+	for _, p := range v.Params {
+		switch {
+		case p.Default != "" && p.Doc != "":
+			notes = append(notes, fmt.Sprintf("%s: %s, default %s", p.Name, p.Doc, p.Default))
+		case p.Doc != "":
+			notes = append(notes, p.Name+": "+p.Doc)
+		case p.Default != "" && !p.Required:
+			notes = append(notes, "default "+p.Name+"="+p.Default)
+		}
+	}
+	return strings.Join(notes, "; ")
+}
+
 func (p *Param) shape() string {
 	switch {
 	case len(p.Enum) > 0 && p.Type == Enum && !p.Required && p.Default != "":

@@ -160,19 +160,8 @@ func (f *forge) fileRule() string {
 // line describes a verb: its signature as far as this deployment goes, and what it does.
 func (f *forge) line(v pipe.Verb) string {
 	s := v.Signature() + ": " + v.Doc
-	var notes []string
-	for _, p := range v.Params {
-		switch {
-		case p.Default != "" && p.Doc != "":
-			notes = append(notes, fmt.Sprintf("%s: %s, default %s", p.Name, p.Doc, p.Default))
-		case p.Doc != "":
-			notes = append(notes, p.Name+": "+p.Doc)
-		case p.Default != "" && !p.Required:
-			notes = append(notes, "default "+p.Name+"="+p.Default)
-		}
-	}
-	if notes != nil {
-		s += " (" + strings.Join(notes, "; ") + ")"
+	if n := v.Notes(); n != "" {
+		s += " (" + n + ")"
 	}
 	return s
 }
