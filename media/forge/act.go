@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/host"
@@ -29,6 +30,10 @@ type Answer struct {
 
 const filePrefix = "file:"
 
+// maxShown is how many pictures of one result a model is shown: a container may hold hundreds, and providers refuse a request
+// with too many.
+const maxShown = 8
+
 // source is a media that a call works on, resolved as far as planning may.
 type source struct {
 	id   string
@@ -39,7 +44,7 @@ type source struct {
 // source resolves an id without reading anything.
 func (f *forge) source(ctx context.Context, call *tool.Call, id string) (source, error) {
 	s := source{id: id}
-	name, ok := strings.CutPrefix(id, filePrefix)
+	name, ok := strings.CutPrefix(plainID(id), filePrefix)
 	if !ok || !f.Files {
 		return s, nil
 	}
@@ -113,7 +118,7 @@ func (w *work) resolve(ctx context.Context, id string) (media.Payload, error) {
 		data, err := w.read(ctx, s.path)
 		if err != nil {
 			var e *tool.Error
-			if err = tool.PathError("media_id", strings.TrimPrefix(id, filePrefix), err); errors.As(err, &e) {
+			if err = tool.PathError("media_id", strings.TrimPrefix(plainID(id), filePrefix), err); errors.As(err, &e) {
 				c := *e
 				c.Line = true
 				return media.Payload{}, &c
@@ -123,14 +128,14 @@ func (w *work) resolve(ctx context.Context, id string) (media.Payload, error) {
 		w.used, w.trust = append(w.used, id), append(w.trust, Private)
 		return media.Payload{Data: data, Name: media.CleanName(path.Base(s.path.Real))}, nil
 	}
-	item, data, err := w.f.Library.Open(ctx, w.call.Session, strings.TrimPrefix(strings.TrimSpace(id), "@"))
+	item, data, err := w.f.Library.Open(ctx, w.call.Session, plainID(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return media.Payload{}, w.miss(ctx, id)
 	}
 	if err != nil {
 		return media.Payload{}, tool.Fault(fmt.Errorf("open media %s: %w", id, err))
 	}
-	w.used, w.trust = append(w.used, item.ID), append(w.trust, lowest(item.Trust, item.Inherits))
+	w.used, w.trust = append(w.used, item.ID), append(w.trust, Lowest(item.Trust, item.Inherits))
 	return media.Payload{Data: data, MIME: item.MIMEType, Name: item.Filename}, nil
 }
 
@@ -152,7 +157,10 @@ func (w *work) miss(ctx context.Context, id string) error {
 	e := &tool.Error{Code: tool.MediaNotFound, Line: true, Message: fmt.Sprintf("no media with id %q.", media.CleanName(id)), Parameter: "media_id"}
 	items, err := w.f.Library.List(ctx, w.call.Session)
 	if err != nil {
-		return err
+		return tool.Fault(fmt.Errorf("list media: %w", err))
+	}
+	if slices.ContainsFunc(items, func(it Item) bool { return it.ID == plainID(id) }) {
+		e.Message = fmt.Sprintf("the bytes of media %q are no longer kept.", media.CleanName(id))
 	}
 	if len(items) == 0 {
 		e.Message += "\nNo media is visible in this session."
@@ -160,7 +168,7 @@ func (w *work) miss(ctx context.Context, id string) error {
 		var seen []string
 		for i, it := range items {
 			if i == 40 {
-				seen = append(seen, fmt.Sprintf("and %d more (list_media)", len(items)-i))
+				seen = append(seen, fmt.Sprintf("and %d more (%s)", len(items)-i, w.f.listName))
 				break
 			}
 			seen = append(seen, fmt.Sprintf("%s (%s)", it.ID, media.CleanName(it.Filename)))
@@ -182,7 +190,7 @@ func (w *work) result(ctx context.Context, r tool.Runner, plan media.Plan, res *
 	if err != nil {
 		statement = err.Error()
 	}
-	inherited := lowest(w.trust...)
+	inherited := Lowest(w.trust...)
 	a := Answer{Plan: statement, Warnings: res.Warnings, Counts: res.Counts, Sources: w.used}
 	r.Meta("trust", string(inherited))
 	r.Meta("derivedFrom", w.used)
@@ -211,7 +219,14 @@ func (w *work) result(ctx context.Context, r tool.Runner, plan media.Plan, res *
 			return tool.Result{}, tool.Fault(fmt.Errorf("keep the result of %s: %w", w.call.Tool, err))
 		}
 		a.Media = append(a.Media, item)
-		parts = append(parts, Show(item, p.Data)...)
+		if i < maxShown {
+			parts = append(parts, Show(item, p.Data)...)
+		} else {
+			parts = append(parts, tool.Text(Marker(item)), link(item))
+		}
+	}
+	if len(list) > maxShown && slices.ContainsFunc(a.Media[maxShown:], func(it Item) bool { return it.Kind == "image" }) {
+		parts = append(parts, tool.Text(fmt.Sprintf("(Only the first %d are shown as pictures; the others are there by id.)", maxShown)))
 	}
 	if n := notes(res); n != "" {
 		parts = append(parts, tool.Text(n))
@@ -256,5 +271,9 @@ func Show(item Item, data []byte) []tool.Part {
 		}
 		parts = append(parts, tool.Text(fmt.Sprintf("(not shown: %v)", err)))
 	}
-	return append(parts, tool.Part{Kind: tool.LinkKind, URI: "artifact://" + item.ID, Name: item.Filename, MIME: item.MIMEType, Size: item.Size})
+	return append(parts, link(item))
+}
+
+func link(item Item) tool.Part {
+	return tool.Part{Kind: tool.LinkKind, URI: "artifact://" + item.ID, Name: item.Filename, MIME: item.MIMEType, Size: item.Size}
 }

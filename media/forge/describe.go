@@ -44,6 +44,7 @@ func (f *forge) planQuery(ctx context.Context, call *tool.Call, raw json.RawMess
 	if string(in.Ops) == "null" || string(in.Ops) == "[]" {
 		in.Ops = nil
 	}
+	in.MediaID = plainID(in.MediaID)
 	var plan media.Plan
 	var err error
 	switch {
@@ -102,7 +103,7 @@ func (f *forge) examples() []string {
 }
 
 func (f *forge) idHint() string {
-	s := "Id of a media: from a [media id: …] marker or list_media"
+	s := "Id of a media: from a [media id: …] marker or " + f.listName
 	if f.Files {
 		s += "; file:PATH for a file of the workspace"
 	}
@@ -220,9 +221,10 @@ func (f *forge) verb(v pipe.Verb) *made {
 				return tool.Action{}, badRequest("the arguments cannot be read: %v.", err)
 			}
 			var id string
-			if err := json.Unmarshal(args["media_id"], &id); err != nil || id == "" {
+			if err := json.Unmarshal(args["media_id"], &id); err != nil || plainID(id) == "" {
 				return tool.Action{}, badRequest("media_id is missing.")
 			}
+			id = plainID(id)
 			delete(args, "media_id")
 			ops, err := json.Marshal([]any{map[string]any{"verb": v.ID, "args": args}})
 			if err != nil {

@@ -48,8 +48,8 @@ const (
 
 var tiers = []Trust{Private, Public, FirstParty}
 
-// lowest returns the lowest of some tiers; one that is not known is the lowest of all.
-func lowest(ts ...Trust) Trust {
+// Lowest returns the lowest of some tiers; one that is not known is the lowest of all.
+func Lowest(ts ...Trust) Trust {
 	best := len(tiers) - 1
 	for _, t := range ts {
 		best = min(best, max(0, slices.Index(tiers, t)))
@@ -68,17 +68,19 @@ const (
 
 // Item describes media that a session can see.
 type Item struct {
-	ID       string    `json:"id"`
-	Filename string    `json:"filename"`
-	Kind     string    `json:"kind"` // image, audio, document
-	MIMEType string    `json:"mimeType"`
-	Size     int64     `json:"size"` // bytes
-	Source   string    `json:"source"`
-	Origin   Origin    `json:"origin"`
-	Trust    Trust     `json:"trust"`                 // of the bytes: what a tool made is first-party
-	Inherits Trust     `json:"inheritsTrust"`         // the lowest trust of what it was made from
-	Derived  []string  `json:"derivedFrom,omitempty"` // ids
-	At       time.Time `json:"at,omitzero"`
+	ID       string   `json:"id"`
+	Filename string   `json:"filename"`
+	Kind     string   `json:"kind"` // image, audio, document
+	MIMEType string   `json:"mimeType"`
+	Size     int64    `json:"size"` // bytes
+	Source   string   `json:"source"`
+	Origin   Origin   `json:"origin"`
+	Trust    Trust    `json:"trust"`                 // of the bytes: what a tool made is first-party
+	Inherits Trust    `json:"inheritsTrust"`         // the lowest trust of what it was made from
+	Derived  []string `json:"derivedFrom,omitempty"` // ids
+	// AlsoNamed are further names under which the same bytes came.
+	AlsoNamed []string  `json:"alsoNamed,omitempty"`
+	At        time.Time `json:"at,omitzero"`
 }
 
 // KindOf returns the kind of a type of media.
@@ -156,6 +158,10 @@ func Tools(cfg Config) (*Set, error) {
 		return nil, errors.New("media forge: Surface must be named: Composite or Granular")
 	}
 	f.creatable = cfg.Pipeline.Creatable()
+	f.listName = ListName
+	if o := cfg.Overrides[ListName]; o.Name != "" {
+		f.listName = o.Name
+	}
 	defs := []*made{f.list()}
 	if cfg.Surface == Composite {
 		q, err := f.query()
@@ -198,6 +204,7 @@ func Tools(cfg Config) (*Set, error) {
 type forge struct {
 	Config
 	creatable []string
+	listName  string // as models know it
 }
 
 // made is a tool with its plan.
@@ -223,7 +230,7 @@ func (f *forge) list() *made {
 			return tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read}, Alone: true}, Run: func(ctx context.Context, _ tool.Runner) (tool.Result, error) {
 				items, err := f.Library.List(ctx, call.Session)
 				if err != nil {
-					return tool.Result{}, err
+					return tool.Result{}, tool.Fault(err)
 				}
 				if items == nil {
 					items = []Item{}
@@ -273,5 +280,8 @@ func badRequest(format string, args ...any) error {
 	return &tool.Error{Code: tool.BadRequest, Message: fmt.Sprintf(format, args...), Line: true, Hint: `Pass media_id with q, as in {"media_id":"a1b2","q":"extract text"}, or with ops.`}
 }
 
-// spoken is a verb's id as the name of a tool.
+// plainID is an id as models write it: with the @ of a statement, or with blanks.
+func plainID(id string) string { return strings.TrimPrefix(strings.TrimSpace(id), "@") }
+
+// toolName is a verb's id as the name of a tool.
 func toolName(v pipe.Verb) string { return strings.ReplaceAll(v.ID, ".", "_") }

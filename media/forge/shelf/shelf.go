@@ -14,7 +14,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/tackle-dev/tackle/artifact"
@@ -31,6 +34,7 @@ type Shelf struct {
 	records   store.Records
 	artifacts *artifact.Store
 	now       func() time.Time
+	mu        sync.Mutex // between looking for an older record and writing the newer one
 }
 
 var _ forge.Library = (*Shelf)(nil)
@@ -40,7 +44,7 @@ func New(records store.Records, artifacts *artifact.Store, now func() time.Time)
 	if now == nil {
 		now = time.Now
 	}
-	return &Shelf{records, artifacts, now}
+	return &Shelf{records: records, artifacts: artifacts, now: now}
 }
 
 // List is described at forge.Library.
@@ -51,6 +55,9 @@ func (s *Shelf) List(ctx context.Context, session string) ([]forge.Item, error) 
 	}
 	items := make([]forge.Item, 0, len(recs))
 	for _, r := range recs {
+		if r.Owner != session { // a query without an owner is one for all
+			continue
+		}
 		var it forge.Item
 		if err := json.Unmarshal(r.Body, &it); err != nil {
 			return nil, fmt.Errorf("read the record of media %s: %w", r.Key, err)
@@ -94,19 +101,26 @@ func (s *Shelf) Open(ctx context.Context, session, id string) (forge.Item, []byt
 	return it, data, err
 }
 
-// Put is described at forge.Library. The same bytes get the same id; what was known about them first stays, except that
-// an attachment stays one and trust only falls.
+// Put is described at forge.Library. The same bytes get the same id: what they are called beside stands in AlsoNamed, an
+// attachment stays one, and the trust that they inherit only falls.
 func (s *Shelf) Put(ctx context.Context, session string, it forge.Item, data []byte) (forge.Item, error) {
 	a, err := s.artifacts.Put(ctx, session, it.Filename, it.MIMEType, bytes.NewReader(data))
 	if err != nil {
 		return it, err
 	}
 	it.ID, it.Size, it.At = a.ID, int64(len(data)), s.now().UTC()
-	if r, err := s.records.Get(ctx, space, session+"/"+it.ID); err == nil {
+	it.Derived = slices.DeleteFunc(slices.Clone(it.Derived), func(id string) bool { return id == it.ID })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r, err := s.records.Get(ctx, space, session+"/"+it.ID); {
+	case err == nil:
 		var old forge.Item
-		if json.Unmarshal(r.Body, &old) == nil && old.Origin == forge.Attachment {
-			return old, nil
+		if err := json.Unmarshal(r.Body, &old); err != nil {
+			return it, fmt.Errorf("read the record of media %s: %w", it.ID, err)
 		}
+		it = joined(old, it)
+	case !errors.Is(err, store.ErrNotFound):
+		return it, err
 	}
 	body, err := json.Marshal(it)
 	if err != nil {
@@ -115,8 +129,35 @@ func (s *Shelf) Put(ctx context.Context, session string, it forge.Item, data []b
 	return it, s.records.Set(ctx, store.Record{Space: space, Key: session + "/" + it.ID, Owner: session, Body: body})
 }
 
-// Attach puts a user's file on the shelf.
+// joined is what is known of bytes that came twice.
+func joined(old, it forge.Item) forge.Item {
+	out, other := it, old
+	if old.Origin == forge.Attachment {
+		out, other = old, it
+	}
+	out.At = old.At
+	out.Inherits = forge.Lowest(old.Inherits, it.Inherits)
+	for _, name := range append(slices.Clone(other.AlsoNamed), other.Filename) {
+		if name != out.Filename && !slices.Contains(out.AlsoNamed, name) {
+			out.AlsoNamed = append(out.AlsoNamed, name)
+		}
+	}
+	for _, id := range other.Derived {
+		if !slices.Contains(out.Derived, id) && old.Origin == it.Origin {
+			out.Derived = append(out.Derived, id)
+		}
+	}
+	return out
+}
+
+var plainType = regexp.MustCompile(`^[A-Za-z0-9!#$&^_.+-]{1,60}/[A-Za-z0-9!#$&^_.+-]{1,120}$`)
+
+// Attach puts a user's file on the shelf. A mime that is no plain type counts as none: it would be shown to models.
 func (s *Shelf) Attach(ctx context.Context, session, name, mime string, data []byte) (forge.Item, error) {
+	mime, _, _ = strings.Cut(mime, ";")
+	if mime = strings.TrimSpace(mime); !plainType.MatchString(mime) {
+		mime = ""
+	}
 	p := media.Identify(media.Payload{Data: data, MIME: mime, Name: media.CleanName(name)})
 	return s.Put(ctx, session, forge.Item{Filename: p.Name, Kind: forge.KindOf(p.MIME), MIMEType: p.MIME, Source: "user", Origin: forge.Attachment, Trust: forge.Private, Inherits: forge.Private}, data)
 }

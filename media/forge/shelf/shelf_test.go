@@ -25,7 +25,9 @@ func TestM4_OtherSessionsAreNotSeen(t *testing.T) {
 			t.Errorf("session %q, id %q: %v", q[0], q[1], err)
 		}
 	}
-	if list, err := s.List(t.Context(), "main"); err != nil || len(list) != 0 {
-		t.Errorf("%+v, %v", list, err)
+	for _, session := range []string{"main", ""} {
+		if list, err := s.List(t.Context(), session); err != nil || len(list) != 0 {
+			t.Errorf("session %q: %+v, %v", session, list, err)
+		}
 	}
 }
