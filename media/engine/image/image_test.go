@@ -350,6 +350,21 @@ func TestMED006_PictureBombs(t *testing.T) {
 	}
 }
 
+// A worker that panics is a panic of the call, which the pipeline catches, and not the end of the program.
+func TestMED012_WorkersThatPanic(t *testing.T) {
+	defer func() {
+		if v := recover(); v != "row 40" {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	parallel(1000, func(from, to int) {
+		if from <= 40 && 40 < to {
+			panic("row 40")
+		}
+	})
+	t.Error("it went on")
+}
+
 func TestMED012_BrokenPictures(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	p := pipeline(t)

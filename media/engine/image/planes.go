@@ -235,7 +235,8 @@ func padded(p planes, w, h int) planes {
 	return planes{w: w, h: h, p: []plane{d}}
 }
 
-// parallel cuts rows into one part for each processor.
+// parallel cuts rows into one part for each processor. What one of them panics with comes out here, where the pipeline makes
+// a failure of it: a broken picture must not end the program.
 func parallel(rows int, do func(from, to int)) {
 	n := min(runtime.GOMAXPROCS(0), max(1, rows/16))
 	if n == 1 {
@@ -243,8 +244,17 @@ func parallel(rows int, do func(from, to int)) {
 		return
 	}
 	var wg sync.WaitGroup
+	broken := make([]any, n)
 	for i := range n {
-		wg.Go(func() { do(rows*i/n, rows*(i+1)/n) })
+		wg.Go(func() {
+			defer func() { broken[i] = recover() }()
+			do(rows*i/n, rows*(i+1)/n)
+		})
 	}
 	wg.Wait()
+	for _, v := range broken {
+		if v != nil {
+			panic(v)
+		}
+	}
 }
