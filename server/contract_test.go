@@ -110,7 +110,7 @@ func (c *contract) call(who, method, template string, path map[string]string, qu
 	}
 	media, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	content, ok := res.Content[media]
-	if !ok && op.ID != "content" {
+	if !ok && op.ID != "content" && (res.Content["image/*"].Schema != nil || !strings.HasPrefix(media, "image/")) {
 		c.t.Errorf("%s: %s of type %q is not described", what, status, media)
 	}
 	if content.Schema != nil {
@@ -161,6 +161,7 @@ func TestX4_AnswersMatchTheDescription(t *testing.T) {
 	if got := c.get("/api/artifacts/{artifact}/content", map[string]string{"artifact": artifact.ID}, ""); string(got) != "hello\n" {
 		t.Errorf("content %q", got)
 	}
+	c.media()
 
 	a, done := p.asked("write_file", map[string]any{"path": "ask/x.txt", "content": "x\n"})
 	c.get("/api/asks", nil, "")

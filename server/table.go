@@ -100,7 +100,7 @@ func (s *Server) table() []route {
 		{method: http.MethodGet, path: "/metrics", id: "metrics", about: "usage", summary: "Figures in the text format of Prometheus", role: Viewer, media: metricsType, serve: s.serveMetrics},
 		{method: http.MethodGet, path: "/api/openapi.json", id: "openapi", about: "server", summary: "This description", role: Viewer, out: typeOf[map[string]any](), serve: s.openapi},
 	}
-	return append(out, s.administration()...)
+	return append(append(out, s.mediaRoutes()...), s.administration()...)
 }
 
 // calling is the operation that makes a call. It may wait for a person, so that only the caller ends it.

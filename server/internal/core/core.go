@@ -51,6 +51,7 @@ type Core struct {
 	folds   folds
 	usage   usage
 	hub     hub
+	looks   *looks
 
 	detached struct {
 		ctx    context.Context
@@ -64,7 +65,7 @@ type Core struct {
 
 // New returns a core over a box, which stays the caller's. It reads nothing yet.
 func New(box *tackle.Box, opt Options) *Core {
-	c := &Core{box: box, opt: opt.withDefaults()}
+	c := &Core{box: box, opt: opt.withDefaults(), looks: newLooks(box.MediaPipeline())}
 	c.started = c.opt.Now()
 	c.hub.core = c
 	c.detached.ctx, c.detached.cancel = context.WithCancel(context.Background())
