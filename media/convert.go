@@ -170,6 +170,9 @@ func (r *run) convert(ctx context.Context, in Payload, to string, options map[st
 		if out.Name == "" {
 			out.Name = Renamed(in.Name, h.to)
 		}
+		if _, ok := PCMRate(out.MIME); h.to == "pcm" && !ok {
+			return Result{}, Failf("the engine that decodes %s does not say at which rate.", in.Name)
+		}
 		in = out
 	}
 	if len(path) > 1 {

@@ -45,7 +45,7 @@ var magics = []struct {
 }{
 	{0, "\x89PNG\r\n\x1a\n", "image/png"}, {0, "\xff\xd8\xff", "image/jpeg"}, {0, "GIF87a", "image/gif"}, {0, "GIF89a", "image/gif"},
 	{0, "BM", ""}, {0, "II*\x00", "image/tiff"}, {0, "MM\x00*", "image/tiff"}, {0, "%PDF-", "application/pdf"}, {0, "{\\rtf", "application/rtf"},
-	{0, "fLaC", "audio/flac"}, {0, "OggS", "audio/ogg"}, {0, "ID3", "audio/mpeg"},
+	{0, "fLaC", "audio/flac"}, {0, "OggS", "audio/ogg"},
 	{4, "ftypavif", "image/avif"}, {4, "ftypavis", "image/avif"}, {4, "ftypheic", "image/heic"}, {4, "ftypheix", "image/heic"}, {4, "ftypmif1", "image/heic"},
 	{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"}, {0, "7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"}, {0, "\x1f\x8b", "application/gzip"},
 	{0, "ID;P", "application/x-sylk"},
@@ -64,6 +64,12 @@ func magic(b []byte) string {
 	switch {
 	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
 		return "image/webp"
+	case len(b) >= 10 && string(b[:3]) == "ID3" && b[3] < 0xff && b[4] < 0xff:
+		// A tag stands before mp3, and before flac at times.
+		if n := 10 + int(b[6]&127)<<21 + int(b[7]&127)<<14 + int(b[8]&127)<<7 + int(b[9]&127); n+4 <= len(b) && string(b[n:n+4]) == "fLaC" {
+			return "audio/flac"
+		}
+		return "audio/mpeg"
 	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WAVE":
 		return "audio/wav"
 	case len(b) >= 26 && b[0] == 'B' && b[1] == 'M' && b[6] == 0 && b[7] == 0 && b[14] < 128 && b[15] == 0 && b[16] == 0:

@@ -1,8 +1,10 @@
 package media
 
 import (
+	"mime"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tackle-dev/tackle/internal/pipe"
@@ -21,7 +23,7 @@ const (
 )
 
 // The types of what has no bytes of its own: nothing, from which blank files are made, and decoded sound
-// (little-endian float32, mono).
+// (little-endian float32, mono), which names its rate: see [PCM].
 const (
 	EmptyMIME = "application/x-empty"
 	PCMMIME   = "audio/x-pcm"
@@ -111,6 +113,19 @@ func FormatOf(name string) (Format, bool) {
 		return FormatOf("csv")
 	}
 	return Format{}, false
+}
+
+// PCM is the type of decoded sound with so many samples a second. An engine that decodes sound must give it.
+func PCM(rate int) string { return PCMMIME + ";rate=" + strconv.Itoa(rate) }
+
+// PCMRate returns the samples a second that a type of decoded sound names; false without.
+func PCMRate(mimeType string) (int, bool) {
+	kind, params, err := mime.ParseMediaType(mimeType)
+	if err != nil || kind != PCMMIME {
+		return 0, false
+	}
+	rate, err := strconv.Atoi(params["rate"])
+	return rate, err == nil && rate > 0
 }
 
 // bare returns a type in lower case without its parameters.

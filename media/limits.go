@@ -17,6 +17,7 @@ type Limits struct {
 	Pages    int           // of a document. Default 10,000
 	Depth    int           // of nesting in JSON, YAML and XML. Default 200
 	Cells    int           // of a table that is read whole. Default 5 million
+	Sound    time.Duration // that one sound may last. Default 6 hours
 	Time     time.Duration // of one run. Default 2 minutes
 	Match    time.Duration // of one regular expression on one text. Default 2 seconds
 }
@@ -32,6 +33,7 @@ func (l Limits) WithDefaults() Limits {
 	l.Pages = cmp.Or(l.Pages, 10_000)
 	l.Depth = cmp.Or(l.Depth, 200)
 	l.Cells = cmp.Or(l.Cells, 5_000_000)
+	l.Sound = cmp.Or(l.Sound, 6*time.Hour)
 	l.Time = cmp.Or(l.Time, 2*time.Minute)
 	l.Match = cmp.Or(l.Match, 2*time.Second)
 	return l

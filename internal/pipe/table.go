@@ -10,6 +10,7 @@ var (
 	slides   = []Family{Presentation}
 	images   = []Family{Image}
 	anything = []Family{Document, Spreadsheet, Presentation, Image, Audio}
+	files    = []Family{Document, Spreadsheet, Presentation, Audio}
 )
 
 const (
@@ -38,11 +39,11 @@ var Standard = sync.OnceValue(func() *Language {
 })
 
 // Targets are the formats that convert knows by name.
-var Targets = []string{"pdf", "html", "txt", "md", "csv", "json", "yaml", "docx", "doc", "rtf", "odt", "xlsx", "xls", "ods", "xlsm", "xlsb", "fods", "sylk", "dif", "dbf", "numbers", "pptx", "ppt", "odp"}
+var Targets = []string{"pdf", "html", "txt", "md", "csv", "json", "yaml", "docx", "doc", "rtf", "odt", "xlsx", "xls", "ods", "xlsm", "xlsb", "fods", "sylk", "dif", "dbf", "numbers", "pptx", "ppt", "odp", "wav"}
 
 func documentVerbs() []Verb {
 	return []Verb{
-		{ID: "convert", Families: office, Needs: "a conversion engine", Doc: "change the format",
+		{ID: "convert", Families: files, Needs: "a conversion engine", Doc: "change the format",
 			Params: []Param{{Name: "to", Type: Enum, Required: true, Enum: Targets, Sample: "md"}}},
 		{ID: "select", Families: pages, Needs: "an engine for pages", Doc: "keep these pages, in this order",
 			Params: []Param{{Name: "pages", Type: Numbers, Required: true, Min: 1, Sample: "1-3,5"}}},
@@ -54,7 +55,7 @@ func documentVerbs() []Verb {
 			Params: []Param{{Name: "order", Type: Numbers, Required: true, Min: 1, Sample: "2,1,3"}}},
 		{ID: "redact", Families: office, Needs: "an engine for this format", Doc: "remove every match from the content, checked afterwards",
 			Params: []Param{{Name: "match", Type: Matches, Required: true, Sample: `/\d{3}-\d{2}-\d{4}/`}, {Name: "replace", Type: Text, Sample: `"[SSN]"`, Default: "█"}}},
-		{ID: "sanitize", Families: office, Needs: "an engine for this format", Doc: "remove scripts, macros, remote references and control characters"},
+		{ID: "sanitize", Families: files, Needs: "an engine for this format", Doc: "remove scripts, macros, remote references and control characters; of sound its tags"},
 		{ID: "normalize", Families: office, Needs: "an engine for this format", Doc: "one line ending, no trailing blanks, composed characters, UTF-8"},
 		{ID: "update_text", Families: pages, Needs: "an engine for this format", Doc: "replace the first place where the text stands; an empty replacement deletes it",
 			Params: []Param{{Name: "anchor", Type: Text, Required: true, Sample: `"old words"`}, {Name: "replace", Type: Text, Required: true, Sample: `"new words"`}}},
@@ -78,7 +79,7 @@ func textVerbs() []Verb {
 		{ID: "extract.text", Families: []Family{Document, Spreadsheet, Presentation, Image}, Out: Read, Needs: "a conversion engine to txt", Doc: "the text",
 			Params: []Param{{Name: "ocr", Type: Enum, Enum: []string{"off", "auto", "force"}, Default: "auto"}, {Name: "ocr_out", Type: Enum, Enum: []string{"txt", "hocr", "json"}, Default: "txt"}, {Name: "lang", Type: Texts, Sample: "eng"}}},
 		{ID: "extract.metadata", Families: anything, Out: Data, Needs: "the core", Doc: "name, type, size, and what the format tells"},
-		{ID: "extract.assets", Families: office, Out: Many, Needs: "an engine for embedded files", Doc: "embedded pictures, fonts and attachments",
+		{ID: "extract.assets", Families: files, Out: Many, Needs: "an engine for embedded files", Doc: "embedded pictures, fonts and attachments",
 			Params: []Param{{Name: "types", Type: Texts, Enum: []string{"image", "font", "attachment", "all"}, Default: "all"}, {Name: "format", Type: Enum, Enum: []string{"png", "jpg", "jpeg", "webp", "tiff", "avif"}, Doc: "for pictures; default as they are"}}},
 		{ID: "chunk", Families: office, Out: Data, Needs: "a text engine", Doc: "pieces of the text with their offsets in characters",
 			Params: []Param{{Name: "by", Type: Enum, Enum: []string{"sentence", "paragraph", "fixed"}, Default: "paragraph"}, {Name: "size", Type: Number, Min: 1, Max: 1e9, Whole: true, Default: "1000", Doc: "most characters of a piece"}, {Name: "overlap", Type: Number, Max: 1e9, Whole: true, Default: "0"}}},

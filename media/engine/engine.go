@@ -4,6 +4,7 @@ package engine
 
 import (
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/audio"
 	"github.com/tackle-dev/tackle/media/engine/data"
 	"github.com/tackle-dev/tackle/media/engine/image"
 	"github.com/tackle-dev/tackle/media/engine/sheet"
@@ -12,5 +13,5 @@ import (
 
 // All returns the engines that need no other program.
 func All() []media.Engine {
-	return []media.Engine{sheet.Engine(), data.Engine(), text.Engine(), image.Engine()}
+	return []media.Engine{sheet.Engine(), data.Engine(), text.Engine(), image.Engine(), audio.Engine()}
 }
