@@ -95,16 +95,29 @@ func (p *Pipeline) Targets(mime string) []string {
 	return out
 }
 
-// Creatable returns the formats in which a new file can be made.
-func (p *Pipeline) Creatable() []string { return p.Targets(EmptyMIME) }
+// Creatable returns the formats in which a new file can be made. What has no form as a file (decoded sound, pages as
+// pictures) is not among them.
+func (p *Pipeline) Creatable() []string {
+	return slices.DeleteFunc(p.Targets(EmptyMIME), func(t string) bool {
+		f, ok := FormatOf(t)
+		return !ok || f.MIME == PCMMIME
+	})
+}
 
 // Create makes a blank file. Errors: *Error with code EMPTY_FORMAT_UNAVAILABLE or EMPTY_GENERATION_FAILED.
 func (p *Pipeline) Create(ctx context.Context, format string) (Payload, error) {
 	can := p.Creatable()
 	f, ok := FormatOf(format)
 	if !ok || !slices.Contains(can, f.Token) {
-		e := &Error{Code: "EMPTY_FORMAT_UNAVAILABLE", Verb: "empty:" + format, Final: true, Message: fmt.Sprintf("a new %s file cannot be made here.", CleanName(format))}
-		e.Message += " Available: " + strings.Join(can, ", ") + "."
+		e := &Error{Code: "EMPTY_FORMAT_UNAVAILABLE", Verb: "empty:" + CleanName(format), Final: true, Message: fmt.Sprintf("a new %s file cannot be made here.", CleanName(format))}
+		if strings.TrimSpace(format) == "" {
+			e.Message = "empty: names no format."
+		}
+		if len(can) == 0 {
+			e.Message += " Nothing can be created here."
+		} else {
+			e.Message += " Available: " + strings.Join(can, ", ") + "."
+		}
 		return Payload{}, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.Limits.Time)

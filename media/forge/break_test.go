@@ -226,6 +226,10 @@ func TestM4_CreationAppearsAndDisappears(t *testing.T) {
 			if got := strings.Contains(strings.ToLower(all.String()), "empty:"); got != creates {
 				t.Errorf("surface %d, creation %v: %.3000s", s, creates, all.String())
 			}
+			args["media_id"] = "empty:pcm" // sound without a file around it
+			if res := d.call(name, args); res.OK() || strings.Contains(res.Text(), "pcm,") || strings.Contains(res.Text(), "Available: .") {
+				t.Errorf("surface %d, creation %v: %s", s, creates, res.Text())
+			}
 			args["media_id"] = "empty:txt"
 			if res := d.call(name, args); res.OK() != creates || !creates && !strings.Contains(res.Text(), "Do not retry empty:txt.") {
 				t.Errorf("surface %d, creation %v: %s", s, creates, res.Text())

@@ -116,12 +116,39 @@ func (f *forge) idHint() string {
 // rules writes the description: what the tool is for and how statements are written. Some providers take no more than 1024
 // characters here, so the verbs stand with the argument q.
 func (f *forge) rules() string {
-	return "Read, change, convert and create media by id. q is a statement: steps joined by |, each a verb with name=value arguments. " +
-		"A change never alters the original: its result is new media with its own id, for later calls.\n" +
+	does := []string{"read"}
+	verbs := f.Pipeline.Verbs()
+	if slices.ContainsFunc(verbs, func(v pipe.Verb) bool { return v.ID != "convert" && v.Out != pipe.Read && v.Out != pipe.Data }) {
+		does = append(does, "change")
+	}
+	if f.Pipeline.Available("convert") {
+		does = append(does, "convert")
+	}
+	if len(f.creatable) > 0 {
+		does = append(does, "create")
+	}
+	kept := ""
+	if len(does) > 1 {
+		kept = " A change never alters the original: its result is new media with its own id, for later calls."
+	}
+	return joinAnd(does) + " media by id. q is a statement: steps joined by |, each a verb with name=value arguments." + kept + "\n" +
 		"- A list is comma-separated; numbers may be ranges: 1-3,5. Everything counts from 1.\n" +
 		"- Quote text in \"…\" unless it is letters, digits and _; \\n in it is a line break. JSON stands in '…', a regular expression as /…/flags, other media as @id" + f.fileRule() + ".\n" +
 		"- As tool arguments every backslash is doubled.\n" +
 		"- Steps run in order, each on the result of the one before."
+}
+
+// joinAnd writes a list as the beginning of a sentence.
+func joinAnd(words []string) string {
+	s := words[0]
+	for i, w := range words[1:] {
+		if i == len(words)-2 {
+			s += " and " + w
+		} else {
+			s += ", " + w
+		}
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // grammar writes the description of q: the verbs of this deployment, what can be created, and examples.
