@@ -3,6 +3,7 @@ package audio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"time"
@@ -35,20 +36,11 @@ type track struct {
 // open reads the head of a sound and checks it.
 func open(p *media.Payload, l media.Limits) (*track, error) {
 	f, _ := media.FormatOf(p.MIME)
-	var t *track
-	var err error
-	switch f.Token {
-	case "wav":
-		t, err = openWAV(p.Data)
-	case "mp3":
-		t, err = openMP3(p.Data)
-	case "flac":
-		t, err = openFLAC(p.Data)
-	case "ogg":
-		t, err = openOgg(p.Data)
-	default:
+	opener := map[string]func([]byte) (*track, error){"wav": openWAV, "mp3": openMP3, "flac": openFLAC, "ogg": openOgg}[f.Token]
+	if opener == nil {
 		return nil, media.Refusef("%s is %s, which is not decoded here; wav, mp3, flac and Opus are.", p.Name, p.MIME)
 	}
+	t, err := guard(func() (*track, error) { return opener(p.Data) })
 	if err != nil {
 		var e *media.Error
 		if errors.As(err, &e) {
@@ -71,6 +63,16 @@ func open(p *media.Payload, l media.Limits) (*track, error) {
 	return t, nil
 }
 
+// guard makes an error of a decoder's panic: some files make the decoders read beyond their tables.
+func guard[T any](do func() (T, error)) (out T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("its decoder cannot go on (%.100s)", fmt.Sprint(v))
+		}
+	}()
+	return do()
+}
+
 func (t *track) tooLong() error {
 	return media.Failf("%s is longer than the %v that are allowed. Cut it into shorter pieces first.", t.name, t.limit)
 }
@@ -82,7 +84,7 @@ func (t *track) each(ctx context.Context, do func(block []float64) error) error 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		block, err := t.next()
+		block, err := guard(t.next)
 		if errors.Is(err, io.EOF) {
 			break
 		}
