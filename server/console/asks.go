@@ -17,6 +17,21 @@ type asksData struct {
 	Open    []core.Ask
 	Tickets []core.Ask
 	One     *core.Ask
+	Media   map[string][]core.AskFile // pictures and workbooks that an ask would change
+}
+
+// filesOf returns the pictures and workbooks of asks. One that was answered meanwhile has none.
+func (c *Console) filesOf(r *http.Request, asks ...core.Ask) (map[string][]core.AskFile, error) {
+	out := map[string][]core.AskFile{}
+	for _, a := range asks {
+		m, err := c.core.AskMedia(r.Context(), a.ID)
+		var refused *core.Error
+		if err != nil && !errors.As(err, &refused) {
+			return nil, err
+		}
+		out[a.ID] = m.Files
+	}
+	return out, nil
 }
 
 func (c *Console) asks(r *http.Request, p *page) error {
@@ -24,7 +39,11 @@ func (c *Console) asks(r *http.Request, p *page) error {
 	if err != nil {
 		return err
 	}
-	p.Name, p.Title, p.Section, p.Live, p.Data = "asks", "Asks", "asks", "ask.opened ask.closed", asksData{Open: all.Open, Tickets: all.Tickets}
+	files, err := c.filesOf(r, all.Open...)
+	if err != nil {
+		return err
+	}
+	p.Name, p.Title, p.Section, p.Live, p.Data = "asks", "Asks", "asks", "ask.opened ask.closed", asksData{Open: all.Open, Tickets: all.Tickets, Media: files}
 	return nil
 }
 
@@ -33,7 +52,11 @@ func (c *Console) ask(r *http.Request, p *page) error {
 	if err != nil {
 		return err
 	}
-	p.Name, p.Title, p.Section, p.Data = "asks", "One ask, whole", "asks", asksData{One: &a}
+	files, err := c.filesOf(r, a)
+	if err != nil {
+		return err
+	}
+	p.Name, p.Title, p.Section, p.Data = "asks", "One ask, whole", "asks", asksData{One: &a, Media: files}
 	return nil
 }
 

@@ -85,6 +85,7 @@ type sessionData struct {
 	Older   string
 	Newest  bool // the page holds the newest calls
 	States  []core.State
+	Media   int // how many files it works with
 }
 
 func (c *Console) session(r *http.Request, p *page) error {
@@ -111,6 +112,11 @@ func (c *Console) session(r *http.Request, p *page) error {
 	if calls.More {
 		d.Older = withQuery(link("/sessions", id), "before", calls.Calls[0].Seq, "tool", d.Tool, "state", d.State)
 	}
+	files, err := c.core.Media(r.Context(), core.MediaQuery{Session: id})
+	if err != nil {
+		return err
+	}
+	d.Media = len(files.Media)
 	p.Name, p.Title, p.Section, p.Data = "session", "Session "+id, "sessions", d
 	if before == 0 {
 		p.Live, p.Session = liveCalls, id
@@ -125,6 +131,7 @@ type callData struct {
 	Waiting bool       // it was begun here and is not recorded yet
 	Session string
 	Whole   bool
+	Media   []core.Media // that it made
 }
 
 func (c *Console) call(r *http.Request, p *page) error {
@@ -151,6 +158,9 @@ func (c *Console) call(r *http.Request, p *page) error {
 				d.Asks = append(d.Asks, a)
 			}
 		}
+	}
+	if d.Media, err = c.core.MadeBy(r.Context(), &call); err != nil {
+		return err
 	}
 	if call.State != core.Running && call.State != core.Asking {
 		p.Live = "" // nothing will change

@@ -1,9 +1,15 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -150,7 +156,7 @@ func (p *place) obey(ctx context.Context, what string, o *order) (any, error) {
 		defer p.mu.Lock()
 		select {
 		case res := <-done.(chan tool.Result):
-			return map[string]any{"ok": res.OK(), "text": res.Text(), "call": res.Meta.Call}, nil
+			return map[string]any{"ok": res.OK(), "text": res.Text(), "call": res.Meta.Call, "data": res.Data}, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -169,11 +175,46 @@ func (p *place) obey(ctx context.Context, what string, o *order) (any, error) {
 		return true, os.WriteFile(path, []byte(o.Content), 0o644)
 	case "history": // the same day before, some hours earlier each time
 		return true, p.history(ctx)
+	case "attach": // a file of a person; without content a picture
+		data, err := io.ReadAll(bytesOf(o.Content))
+		if o.Content == "" {
+			data, err = picture()
+		}
+		if err != nil {
+			return nil, err
+		}
+		it, err := p.box.Attach(ctx, o.Session, o.Name, "", data)
+		return it.ID, err
 	case "artifact":
 		a, err := p.box.ArtifactStore().Put(ctx, o.Session, o.Name, o.MIME, bytesOf(o.Content))
 		return a.ID, err
 	}
 	return nil, fmt.Errorf("there is no order %q", what)
+}
+
+// picture draws a jar of olives on nothing.
+func picture() ([]byte, error) {
+	const w, h = 640, 480
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	disc := func(cx, cy, r int, c color.NRGBA) {
+		for y := cy - r; y <= cy+r; y++ {
+			for x := cx - r; x <= cx+r; x++ {
+				if (x-cx)*(x-cx)+(y-cy)*(y-cy) <= r*r {
+					m.SetNRGBA(x, y, c)
+				}
+			}
+		}
+	}
+	draw.Draw(m, image.Rect(190, 110, 450, 430), image.NewUniform(color.NRGBA{176, 205, 200, 255}), image.Point{}, draw.Src)
+	draw.Draw(m, image.Rect(220, 60, 420, 110), image.NewUniform(color.NRGBA{200, 138, 40, 255}), image.Point{}, draw.Src)
+	for i := range 20 {
+		x, y := 225+(i%5)*48, 200+(i/5)*58
+		disc(x, y, 22, color.NRGBA{84, 110, 52, 255})
+		disc(x+6, y-5, 6, color.NRGBA{182, 48, 40, 255})
+	}
+	var b bytes.Buffer
+	err := png.Encode(&b, m)
+	return b.Bytes(), err
 }
 
 // history repeats what was recorded, in sessions of earlier hours, so that plots have something to show.

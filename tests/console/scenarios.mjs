@@ -386,6 +386,114 @@ const scenarios = {
     for (const tab of tabs) await tab.locator("article.ask").waitFor({ state: "detached" });
   },
 
+  // Media: a sheet of many rows, a picture, and what a change changed, by keyboard alone.
+  async media() {
+    const page = await visit();
+    const rows = Array.from({ length: 20_000 }, (_, i) => `order ${i + 1},${["apple", "tea", "<b>bread</b>"][i % 3]},${i % 7}`);
+    const table = await control("attach", { Session: "shop", Name: "orders.csv", Content: Buffer.from("name,item,count\n" + rows.join("\n") + "\n").toString("base64") });
+    const jar = await control("attach", { Session: "shop", Name: "olives.png" });
+    const made = async (media_id, q) => {
+      const r = await call("media_query", { media_id, q }, "shop");
+      assert.ok(r.ok, r.text);
+      return r.data.media[0].id;
+    };
+    const book = await made(table, `convert to=xlsx | sheet add_sheet name="Totals" | sheet update_cells sheet="Totals" updates='[{"address":"A1","value":"all"},{"address":"B1","value":"=SUM(orders!C2:C20001)"}]'`);
+    const edited = await made(book, `sheet update_cells updates='[{"address":"C15001","value":99},{"address":"B2","value":"olives"}]'`);
+    const turned = await made(jar, "image flip axis=horizontal");
+
+    await page.goto(BASE + "/sessions/shop");
+    await page.getByRole("link", { name: "Media (5)" }).click();
+    await seen(page, "Attachments");
+    await seen(page, "made from what is third-party-private");
+    await page.waitForFunction(() => [...document.images].every((i) => i.complete && i.naturalWidth > 0));
+
+    // A workbook: a far row by its address, then by keys; what is shown is the file's; only windows are here.
+    await page.goto(`${BASE}/sessions/shop/media/${edited}`);
+    const grid = page.getByRole("grid");
+    await grid.waitFor();
+    assert.equal(await grid.getAttribute("aria-rowcount"), "20002");
+    await page.getByLabel("Go to a cell").fill("c15001");
+    await page.keyboard.press("Enter");
+    await page.locator("#C15001:focus").waitFor();
+    assert.equal(await page.locator("#C15001").innerText(), "99");
+    assert.equal(await page.locator("#A15001").innerText(), "order 15000");
+    assert.equal(await page.evaluate(() => { const r = document.querySelector("#C15001").getBoundingClientRect(), s = document.querySelector(".gridscroll").getBoundingClientRect(); return r.top >= s.top && r.bottom <= s.bottom && r.left >= s.left && r.right <= s.right; }), true, "the cell is in sight");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowLeft");
+    await page.locator("#B15000:focus").waitFor();
+    await page.keyboard.press("Control+End");
+    await page.waitForFunction(() => document.activeElement.id.endsWith("20001"));
+    await page.keyboard.press("Home");
+    await page.locator("#A20001:focus").waitFor();
+    assert.equal(await page.locator("#A20001").innerText(), "order 20000");
+    for (let i = 0; i < 15; i++) { // through the whole sheet
+      await page.locator(".gridscroll").evaluate((s, i) => { s.scrollTop = s.scrollHeight * i / 15; }, i);
+      await page.waitForFunction(() => { const s = document.querySelector(".gridscroll"); return !document.elementsFromPoint(s.getBoundingClientRect().left + 100, s.getBoundingClientRect().top + 200).some((e) => e.closest("tbody.gap")); });
+    }
+    const cells = await page.locator(".gridscroll td").count();
+    assert.ok(cells < 150_000, `${cells} cells are in the page`);
+    assert.equal(await page.locator(".gridscroll b").count(), 0, "a cell is text, whatever it holds");
+    const bytes = await page.evaluate(() => performance.getEntriesByType("resource").filter((e) => !e.name.includes("/rows?")).reduce((n, e) => n + e.decodedBodySize, performance.getEntriesByType("navigation")[0].decodedBodySize));
+    assert.ok(bytes < 250_000, `the page of a sheet needs ${bytes} bytes`);
+    // A formula stands in the corner of its cell and is read out when the cell is reached.
+    await page.getByRole("link", { name: "Totals" }).click();
+    await page.locator("#B1").focus();
+    assert.match(await page.locator("#cellvalue").innerText(), /B1\s+=SUM\(orders!C2:C20001\)/);
+    assert.equal(await page.locator("#B1").getAttribute("aria-describedby"), "cellvalue");
+
+    // Before and after of a workbook: cell by cell.
+    await page.goto(`${BASE}/sessions/shop/media/${edited}`);
+    await page.getByRole("link", { name: "Before and after" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/compare/);
+    const changes = (await page.locator(".cellchanges tbody tr").allInnerTexts()).map((t) => t.replace(/\s+/g, " ").trim());
+    assert.deepEqual(changes, ["B2 apple olives", "C15001 5 99"]);
+
+    // A picture, and before and after of it: side by side, with the slider, by keyboard.
+    await page.goto(`${BASE}/sessions/shop/media/${jar}`);
+    await seen(page, "640 × 480 pixels");
+    await page.getByLabel("Fit").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.getByLabel("100 %").isChecked(), true);
+    await page.goto(`${BASE}/sessions/shop/media/${turned}/compare`);
+    await page.waitForFunction(() => document.images.length === 2 && [...document.images].every((i) => i.naturalWidth === 640));
+    await page.getByLabel("Side by side").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("End");
+    assert.equal(await page.getByLabel("How much of the picture before is seen").getAttribute("aria-valuetext"), "100 % before");
+    assert.match(await page.locator("img.is").evaluate((e) => getComputedStyle(e).clipPath), /100%/);
+
+    // An ask about a file that is made of media shows the picture and what it was made of.
+    const asked = await begin("copy_file", { path: "artifact:" + turned, to: "ask/olives.png" }, "shop");
+    await page.goto(BASE + "/asks");
+    await card(page).waitFor();
+    assert.equal(await page.locator(".askfile img").count(), 2);
+    await page.locator(".askfile img").last().scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => [...document.querySelectorAll(".askfile img")].every((i) => i.complete && i.naturalWidth > 0));
+    await key(page, "n");
+    await asked.result();
+    const second = await begin("copy_file", { path: "artifact:" + edited, to: "ask/orders.xlsx" }, "shop");
+    await card(page).waitFor();
+    await page.locator(".askfile .cellchanges").getByText("olives").waitFor();
+    await key(page, "n");
+    await second.result();
+
+    // Everything has a name; without a script the next window is a link.
+    for (const path of ["", `/${edited}`, `/${jar}`, `/${table}?as=text`, `/${turned}/compare`]) {
+      await page.goto(BASE + "/sessions/shop/media" + path);
+      const nameless = await page.evaluate(() => [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea")]
+        .filter((e) => !e.disabled && !(e.innerText || "").trim() && !e.getAttribute("aria-label") && !(e.labels && [...e.labels].some((l) => l.innerText.trim()))).map((e) => e.outerHTML));
+      assert.deepEqual(nameless, [], path);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${path} is wider than the window`);
+    }
+    const plain = await visit({ script: false, width: 360 });
+    await plain.goto(`${BASE}/sessions/shop/media/${edited}`);
+    await plain.getByRole("link", { name: "Next rows" }).click();
+    await plain.getByText("order 150", { exact: true }).waitFor();
+    assert.equal(await plain.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+  },
+
   // The first paint, measured and printed; what it loads is bounded.
   async paint() {
     for (let i = 0; i < 40; i++) await call("write_file", { path: `f${i}.txt`, content: "x\n" });

@@ -131,7 +131,17 @@
     mark();
     times();
     count();
+    parts();
   });
+
+  // What costs a look into files comes after the page that it stands in.
+  function parts() {
+    for (const el of all("[data-part]")) {
+      const from = el.dataset.part;
+      el.removeAttribute("data-part");
+      fetch(from, { headers: { "HX-Request": "true" } }).then(async (r) => { if (r.ok && !r.redirected) el.innerHTML = await r.text(); }).catch(() => {}); // the link below it stays
+    }
+  }
 
   // An answer that was taken takes its ask from the page.
   document.addEventListener("htmx:after:request", (e) => {
@@ -376,5 +386,6 @@
   if (current && location.hash === "#" + current.id) bring();
   times();
   count();
+  parts();
   plots();
 })();

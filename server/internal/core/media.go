@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -208,4 +209,28 @@ func problem(err error) (string, error) {
 		return refused.Message, nil
 	}
 	return "", err
+}
+
+// MadeBy returns the media that a call made and that its session still has.
+func (c *Core) MadeBy(ctx context.Context, call *CallDetail) ([]Media, error) {
+	type named struct {
+		ID string `json:"id"`
+	}
+	var answer struct {
+		Media []named `json:"media"`
+	}
+	if call.Result == nil || json.Unmarshal(call.Result.Data, &answer) != nil || len(answer.Media) == 0 { // of another tool
+		return nil, nil
+	}
+	all, err := c.Media(ctx, MediaQuery{call.Session})
+	if err != nil {
+		return nil, err
+	}
+	var out []Media
+	for _, m := range all.Media {
+		if m.Source == "tool:"+call.Tool && slices.Contains(answer.Media, named{m.ID}) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
 }
