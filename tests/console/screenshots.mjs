@@ -33,6 +33,14 @@ export default ({ visit, control, begin, call, live, key, card, BASE, TO, mkdir 
     const { call: changed } = await call("edit", { path: "README.md", old_string: "- The tax of 19 % stands in two places.\n", new_string: "" }, "weekly-report");
     const text = Array.from({ length: 400 }, (_, i) => `2026-11-${String(1 + (i % 30)).padStart(2, "0")} order ${1000 + i} ${["apple", "bread", "cheese", "tea"][i % 4]} × ${1 + (i % 5)}`).join("\n") + "\n";
     const artifact = await control("artifact", { Session: "weekly-report", Name: "orders of november", MIME: "text/plain", Content: Buffer.from(text).toString("base64") });
+    // Media: a workbook and a picture, and what changed.
+    const made = async (media_id, q) => (await call("media_query", { media_id, q }, "weekly-report")).data.media[0].id;
+    const rows = Array.from({ length: 3000 }, (_, i) => `2026-11-${String(1 + (i % 30)).padStart(2, "0")},${["north", "south", "east"][i % 3]},${["apple", "bread", "cheese", "tea"][i % 4]},${1 + (i % 7)}`);
+    const table = await control("attach", { Session: "weekly-report", Name: "november.csv", Content: Buffer.from("day,customer,item,count\n" + rows.join("\n") + "\n").toString("base64") });
+    const jar = await control("attach", { Session: "weekly-report", Name: "olives.png" });
+    const book = await made(table, `convert to=xlsx | sheet add_columns columns='[{"header":"cents","values":["=D2*40","=D3*220"]}]' | sheet add_sheet name="Totals"`);
+    const corrected = await made(book, `sheet update_cells updates='[{"address":"D4","value":12},{"address":"B7","value":"west"},{"address":"C9","value":"olives"}]'`);
+    const turned = await made(jar, "image flip axis=vertical");
     const edits = [
       { old_string: "    \"apple\": 40,", new_string: "    \"apple\": 45," },
       { old_string: "    \"tea\": 410,\n", new_string: "    \"olives\": 380,\n    \"tea\": 410,\n" },
@@ -40,7 +48,9 @@ export default ({ visit, control, begin, call, live, key, card, BASE, TO, mkdir 
     ];
     const waiting = [await begin("multi_edit", { path: "src/../src/prices.py", edits }, "tidy-prices"), await begin("write_file", { path: "ask/note.txt", content: "call the supplier\n" }, "weekly-report")];
 
+    const media = "/sessions/weekly-report/media";
     const pages = {
+      media, sheet: `${media}/${corrected}?cell=E3`, cells: `${media}/${corrected}/compare`, picture: `${media}/${jar}`, pictures: `${media}/${turned}/compare`,
       now: "/", asks: "/asks", session: "/sessions/tidy-prices", call: `/sessions/weekly-report/calls/${changed}`, tools: "/tools", tool: "/tools/multi_edit?example=1", changes: "/changes",
       artifacts: "/artifacts", artifact: `/artifacts/${artifact}`, rules: "/rules/why?tool=edit&args=" + encodeURIComponent('{"path":"src/prices.py","old_string":"0.19","new_string":"0.07"}'), ledger: "/ledger/verify", usage: "/usage", keys: "/keys",
     };

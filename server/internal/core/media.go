@@ -128,9 +128,10 @@ func viewOf(mime string) ViewKind {
 	return NoView
 }
 
-// canCompare reports whether two types can be compared for people.
-func canCompare(a, b string) bool {
-	return viewOf(a) == viewOf(b) && viewOf(a) != NoView || media.Textual(a) && media.Textual(b)
+// canCompare reports whether compare has an answer for two types.
+func canCompare(before, after string) bool {
+	a, b := viewOf(before), viewOf(after)
+	return a == PictureView && b == PictureView || a == SheetView && b == SheetView && !media.Textual(before) || media.Textual(before) && media.Textual(after)
 }
 
 // find returns media of a session. Its bytes are read where they are asked for. Errors: NotFound, also for media of other
