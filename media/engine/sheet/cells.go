@@ -148,9 +148,12 @@ func readCell(s *scanner, t tag, at pos) cell {
 			if n < 0 {
 				continue
 			}
-			c.v, c.vFrom = s.b[x.to:x.to+n], x.from
-			end, _ := s.next()
-			c.vTo = end.to
+			end, ok := s.next()
+			if !ok {
+				c.to = len(s.b)
+				return c
+			}
+			c.v, c.vFrom, c.vTo = s.b[x.to:x.to+n], x.from, end.to
 		case string(x.name) == "f" && !x.end:
 			c.hasF, c.fTag, c.fTo = true, x, x.to
 			if !x.closed {
@@ -158,9 +161,12 @@ func readCell(s *scanner, t tag, at pos) cell {
 				if n < 0 {
 					continue
 				}
-				c.f = s.b[x.to : x.to+n]
-				end, _ := s.next()
-				c.fTo = end.to
+				end, ok := s.next()
+				if !ok { // what follows is no tag; the sheet is damaged, and the cell has no formula
+					c.hasF, c.to = false, len(s.b)
+					return c
+				}
+				c.f, c.fTo = s.b[x.to:x.to+n], end.to
 			}
 		case string(x.name) == "is" && !x.end && !x.closed:
 			c.text, _ = richText(s, "is")
