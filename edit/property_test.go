@@ -10,6 +10,7 @@ import (
 
 	"github.com/tackle-dev/tackle/edit"
 	"github.com/tackle-dev/tackle/internal/text"
+	"github.com/tackle-dev/tackle/internal/words"
 )
 
 // file draws the text of a file: lines of few words, so that they repeat, with endings, blanks and characters mixed.
@@ -149,36 +150,52 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfa\rb\r"), "1\ta\n2\tb", "+x", false)
 	f.Add([]byte("x…y\u00a0\n"), "...", `\n`, true)
 	f.Add([]byte("say(\"a\")\n"), `say(\"a\")`, `say(\"b\")`, false)
-	f.Fuzz(func(t *testing.T, content []byte, old, new string, all bool) {
-		res, err := edit.Apply(content, edit.Request{Old: old, New: new, ReplaceAll: all})
-		if err == nil {
-			checkSpans(t, content, res.Content, res.Spans)
-			return
-		}
-		var nf *edit.NotFoundError
-		if errors.As(err, &nf) && nf.Nearest != nil && (nf.Nearest.Line < 1 || nf.Nearest.Last < nf.Nearest.Line) {
-			t.Errorf("nearest region %d-%d", nf.Nearest.Line, nf.Nearest.Last)
-		}
-		_ = err.Error()
+	f.Fuzz(func(t *testing.T, content []byte, old, new string, all bool) { checkApply(t, content, old, new, all) })
+}
+
+func checkApply(t rapid.TB, content []byte, old, new string, all bool) {
+	res, err := edit.Apply(content, edit.Request{Old: old, New: new, ReplaceAll: all})
+	if err == nil {
+		checkSpans(t, content, res.Content, res.Spans)
+		return
+	}
+	var nf *edit.NotFoundError
+	if errors.As(err, &nf) && nf.Nearest != nil && (nf.Nearest.Line < 1 || nf.Nearest.Last < nf.Nearest.Line) {
+		t.Errorf("nearest region %d-%d", nf.Nearest.Line, nf.Nearest.Last)
+	}
+	_ = err.Error()
+}
+
+// Texts of what the rungs of the ladder know: numbers of lines, marks of diffs, quotes and blanks of every kind, escapes.
+func TestWords(t *testing.T) {
+	parts := []string{"a", "b", "foo", " ", "  ", "\t", "\n", "\r\n", "\r", "\n\n", "1\t", "2\t", "12: ", "1|", "    1→", "+", "-", "@@", "…", "...", "“", "”", "\"", "'", "‘", "’", "–", "—", "\u00a0",
+		"\u200b", "\ufeff", "\xff", "é", "e\u0301", "\\n", "\\t", "\\\"", "\\\\", "\\", "\\u00e9", "{", "}", "(", ")", "<", "&lt;", "&amp;", "```\n", "```go\n", "\x00", "\v", "\u2028"}
+	rapid.Check(t, func(t *rapid.T) {
+		content := words.Draw(t, parts, file(t))
+		old := words.Draw(t, parts, content, damage(t, piece(t, []byte(content))))
+		checkApply(t, []byte(content), old, words.Draw(t, parts, old), rapid.Bool().Draw(t, "all"))
+		checkFind(t, []byte(content), old, rapid.IntRange(-1, 4).Draw(t, "from"))
 	})
 }
 
 func FuzzFind(f *testing.F) {
 	f.Add([]byte("a\r\n b\n"), "a\nb", 0)
-	f.Fuzz(func(t *testing.T, content []byte, lines string, from int) {
-		want := strings.Split(lines, "\n")
-		fd := edit.NewFinder(content)
-		last := -1
-		for _, b := range fd.Find(want, edit.FindOptions{From: from, Ragged: true, Extra: want}) {
-			if b.Line < from || b.Line < last || b.Len != len(want) || b.Start > b.End || b.End > len(content) {
-				t.Fatalf("block %+v", b)
-			}
-			last = b.Line
-			if n := fd.Lines().Len(); b.Line+b.Len > n {
-				t.Fatalf("block of lines %d+%d in a file of %d", b.Line, b.Len, n)
-			}
-			b.Adapt(want[0], len(want))
-			b.Ending()
+	f.Fuzz(func(t *testing.T, content []byte, lines string, from int) { checkFind(t, content, lines, from) })
+}
+
+func checkFind(t rapid.TB, content []byte, lines string, from int) {
+	want := strings.Split(lines, "\n")
+	fd := edit.NewFinder(content)
+	last := -1
+	for _, b := range fd.Find(want, edit.FindOptions{From: from, Ragged: true, Extra: want}) {
+		if b.Line < from || b.Line < last || b.Len != len(want) || b.Start > b.End || b.End > len(content) {
+			t.Fatalf("block %+v", b)
 		}
-	})
+		last = b.Line
+		if n := fd.Lines().Len(); b.Line+b.Len > n {
+			t.Fatalf("block of lines %d+%d in a file of %d", b.Line, b.Len, n)
+		}
+		b.Adapt(want[0], len(want))
+		b.Ending()
+	}
 }

@@ -27,6 +27,9 @@ func newDoc(raw []byte) (*doc, *Error) {
 	}
 	d := &doc{encoding: t.Encoding, body: t.Content, finder: edit.NewFinder(t.Content)}
 	d.lines = d.finder.Lines()
+	if bytes.HasPrefix(d.body, []byte(byteOrder)) {
+		d.lines = text.Index(d.body) // a second mark, which the finder leaves out
+	}
 	return d, nil
 }
 
@@ -68,19 +71,23 @@ const (
 )
 
 // apply returns the file with the splices, which are in order and do not overlap, and with the asked for end.
-func (d *doc) apply(splices []splice, end finish) ([]byte, error) {
-	w := composer{out: make([]byte, 0, len(d.body)+256), doc: d}
+func (d *doc) apply(splices []splice, m mark, end finish) ([]byte, error) {
+	w := composer{out: make([]byte, 0, len(d.body)+256), doc: d, mark: m}
+	e := d.encoding
+	if m == markShown {
+		e.BOM = false // written with its line, where that stays
+	}
 	at := 0
 	for _, s := range splices {
-		w.keep(d.body[d.lines.Start(at):d.lines.Start(s.from)])
+		w.keep(at, d.body[d.lines.Start(at):d.lines.Start(s.from)])
 		for _, l := range s.add {
 			w.write(l)
 		}
 		at = s.to
 	}
-	w.keep(d.body[d.lines.Start(at):])
+	w.keep(at, d.body[d.lines.Start(at):])
 	w.finish(end)
-	return d.encoding.Encode(w.out)
+	return e.Encode(w.out)
 }
 
 // composer writes the new text of a file.
@@ -89,20 +96,25 @@ type composer struct {
 	out  []byte
 	last string // the ending of the last line if it was written anew, else ""
 	made bool   // the last line was written anew
+	mark mark
 }
 
-// keep copies lines of the file.
-func (w *composer) keep(lines []byte) {
+// keep copies lines of the file, from the given one on.
+func (w *composer) keep(from int, lines []byte) {
 	if len(lines) == 0 {
 		return
 	}
 	w.endLine()
+	if from == 0 && w.mark == markShown {
+		w.out = append(w.out, byteOrder...)
+	}
 	w.out = append(w.out, lines...)
 	w.made = false
 }
 
 func (w *composer) write(l newLine) {
 	w.endLine()
+	l = w.top(l)
 	w.out = append(append(w.out, l.text...), l.ending...)
 	w.last, w.made = l.ending, true
 }

@@ -19,7 +19,10 @@ func (w *planner) content(f *file, p *FilePatch, approved []bool) ([]byte, *Erro
 	}
 	l := locator{planner: w, doc: d}
 	var splices []splice
-	end := asBefore
+	end, m := asBefore, markFree
+	if d.encoding.BOM {
+		m = markStays
+	}
 	if w.opt.FinalNewline {
 		end = closed
 	}
@@ -41,13 +44,14 @@ func (w *planner) content(f *file, p *FilePatch, approved []bool) ([]byte, *Erro
 			continue
 		}
 		splices = append(splices, made...)
+		m = d.settle(m, &at)
 		if e := at.finish(d); e != asBefore {
 			end = e
 		}
 	}
 	// Lines for the end of the file may come from a hunk that is not the last.
 	slices.SortStableFunc(splices, func(a, b splice) int { return a.from - b.from })
-	out, encErr := d.apply(splices, end)
+	out, encErr := d.apply(splices, m, end)
 	if encErr != nil {
 		return nil, fail(Encoding, "%v; the file is written in %s, so use characters that it has", encErr, d.encoding)
 	}
@@ -78,7 +82,7 @@ func (l *locator) hunk(h *Hunk, res *HunkResult) (place, *Error) {
 	case l.places >= maxPlaces:
 		return place{}, fail(NotTried, "not looked for, as the hunks before it have %d possible places; send fewer hunks, with more context", l.places)
 	}
-	p, err := l.find(h, res)
+	p, err := l.search(h, res)
 	if err == nil {
 		err = l.repeated(&p)
 	}
@@ -146,6 +150,19 @@ func coreEnd(lines []Line) int {
 type part struct {
 	lines []Line
 	head  int
+}
+
+// search finds a hunk, also one that shows the byte order mark of the file.
+func (l *locator) search(h *Hunk, res *HunkResult) (place, *Error) {
+	if bare, ok := l.unmarked(h); ok {
+		before := *res
+		if p, err := l.find(bare, res); err == nil && p.at == 0 && p.head == 0 {
+			p.marked = true
+			return p, nil
+		}
+		*res = before
+	}
+	return l.find(h, res)
 }
 
 // find goes through the readings of a hunk, the strictest first: where its number says, anywhere, without empty lines at its

@@ -1,6 +1,8 @@
 package patch
 
 import (
+	"strings"
+
 	"github.com/tackle-dev/tackle/edit"
 	"github.com/tackle-dev/tackle/internal/text"
 )
@@ -9,9 +11,10 @@ import (
 type place struct {
 	hunk *Hunk
 	part
-	found bool
-	at    int         // the line of the file, from 0, where the first old line stands, or before which new ones go
-	block *edit.Block // how the old lines were found; nil where they stand exactly at their number, or there are none
+	found  bool
+	at     int         // the line of the file, from 0, where the first old line stands, or before which new ones go
+	marked bool        // the first old line is that of the file with its byte order mark
+	block  *edit.Block // how the old lines were found; nil where they stand exactly at their number, or there are none
 }
 
 // olds returns the texts of the lines that must stand in the file, without carriage returns at their ends.
@@ -90,7 +93,11 @@ func (w *writer) line(l *Line, at int) (newLine, *Error) {
 	}
 	// At a ragged place the removed lines stand exactly as they were written, so the new ones do too.
 	if w.block != nil && !w.block.Ragged {
-		moved, ok := w.block.Adapt(n.text, at-w.at-1)
+		bare, shown := strings.CutPrefix(n.text, byteOrder)
+		moved, ok := w.block.Adapt(bare, at-w.at-1)
+		if shown {
+			moved = byteOrder + moved
+		}
 		if !ok {
 			return n, fail(NotFound, "the old lines are at line %d with another indentation, and the new line %q cannot be indented likewise; copy the lines as they are in the file", w.at+1, clip(n.text))
 		}

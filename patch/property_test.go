@@ -14,6 +14,7 @@ import (
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/internal/diff"
 	"github.com/tackle-dev/tackle/internal/text"
+	"github.com/tackle-dev/tackle/internal/words"
 )
 
 // build returns the section that makes a into b, with the given lines of context.
@@ -318,10 +319,10 @@ func TestPrintParse(t *testing.T) {
 	}
 }
 
-// Printing is idempotent, also for what is hardly a patch: texts of the words of both languages, and printed patches with
+// What a fuzzer of bytes looks for, and so that printing is idempotent, also for what is hardly a patch: texts of the words of both languages, and printed patches with
 // such words put in.
 func TestPrintIdempotent(t *testing.T) {
-	words := []string{"--- ", "+++ ", "@@ ", "@@", "@@ -1 +1 @@", "@@ -1,2 +1 @@ ", "a/", "b/", "0", "f", "\r", "\n", "\r\n", " ", "-", "+", "\\", "\t",
+	parts := []string{"--- ", "+++ ", "@@ ", "@@", "@@ -1 +1 @@", "@@ -1,2 +1 @@ ", "a/", "b/", "0", "f", "\r", "\n", "\r\n", " ", "-", "+", "\\", "\t",
 		"diff --git ", "rename from ", "rename to ", "copy from ", "copy to ", "/dev/null", "\"", "-- ", "1", "...", "é", "\xff", "\x00", "\v", "\f",
 		"\u0085", "\u2028", "\u00a0", "Index: ", "Binary files ", " differ", "new file mode 100644\n", "deleted file mode 100644\n", "old mode 100644\n",
 		"new mode 100644\n", "new mode 100755\n", "similarity index 5%\n", "--- f\n+++ f\n", "--- a/0\n+++ b/0\n@@ ", "\n@@ ", "\n ", "\n-", "\n+", "\n\\",
@@ -336,14 +337,7 @@ func TestPrintIdempotent(t *testing.T) {
 		case 2:
 			text = "--- a/0\n+++ b/0\n"
 		}
-		for range rapid.IntRange(0, 8).Draw(t, "words") {
-			at := len(text)
-			if text != "" && rapid.Bool().Draw(t, "inside") {
-				at = rapid.IntRange(0, len(text)).Draw(t, "at")
-			}
-			text = text[:at] + rapid.SampledFrom(words).Draw(t, "word") + text[at:]
-		}
-		idempotent(t, text)
+		checkParse(t, words.Draw(t, parts, text))
 	})
 }
 
@@ -371,41 +365,59 @@ func FuzzParse(f *testing.F) {
 	f.Add("diff --git a/f b/g\nrename from f\nrename to g\n--- a/f\n+++ b/g\n@@ -1,2 +1 @@ x\n a\n-b\n\\ No newline at end of file\n")
 	f.Add("diff --git 0 0\n@@00000000000\r\r\n ")
 	f.Add("```\ncat <<'X'\n*** Add File: a\n+x\nX\n```\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Parse(text)
-		if err != nil {
-			var pe *ParseError
-			if !errors.As(err, &pe) || pe.Line > strings.Count(text, "\n")+2 {
-				t.Fatalf("%v (%d)", err, pe.Line)
-			}
-			return
+	f.Fuzz(func(t *testing.T, text string) { checkParse(t, text) })
+}
+
+func checkParse(t rapid.TB, text string) {
+	p, err := Parse(text)
+	if err != nil {
+		var pe *ParseError
+		if !errors.As(err, &pe) || pe.Line > strings.Count(text, "\n")+2 {
+			t.Fatalf("%v (%d)", err, pe.Line)
 		}
-		w := world{root + "/f": change.FileState([]byte("a\nb\nx\n"), 0o644), root + "/g": change.FileState([]byte("x"), 0o755)}
-		res, err := Plan(p, w, Options{})
-		if err == nil {
-			if _, err = w.commit(&res.Set); err != nil {
-				t.Fatal(err)
-			}
+		return
+	}
+	w := world{root + "/f": change.FileState([]byte("a\nb\nx\n"), 0o644), root + "/g": change.FileState([]byte("x"), 0o755)}
+	res, err := Plan(p, w, Options{})
+	if err == nil {
+		if _, err = w.commit(&res.Set); err != nil {
+			t.Fatal(err)
 		}
-		for i, h := range res.Hunks {
-			if h.Number != i+1 || h.Outcome == Failed != (h.Err != nil) {
-				t.Fatalf("hunk %d: %+v", i+1, h)
-			}
+	}
+	for i, h := range res.Hunks {
+		if h.Number != i+1 || h.Outcome == Failed != (h.Err != nil) {
+			t.Fatalf("hunk %d: %+v", i+1, h)
 		}
-		idempotent(t, text)
-	})
+	}
+	idempotent(t, text)
 }
 
 func FuzzHunk(f *testing.F) {
 	f.Add("a\nb\n", "a\nc\n", "x\na\nb\n")
 	f.Add("\r0", "1", "")
-	f.Fuzz(func(t *testing.T, a, b, other string) {
-		section := build("f", []byte(a), []byte(b), 3)
-		if got, err := planOne(section, Unified, []byte(a)); err == nil && string(got) != b {
-			t.Fatalf("%q → %q gives %q", a, b, got)
-		}
-		planOne(section, Envelope, []byte(other))
+	f.Add("\ufeffa", "", "")
+	f.Fuzz(func(t *testing.T, a, b, other string) { checkHunk(t, a, b, other) })
+}
+
+// Lines of endings of every kind, in which a hunk gives what it says or is refused.
+func TestHunkOfWords(t *testing.T) {
+	parts := []string{"a", "b", " ", "\t", "\r", "\n", "\r\n", "\r\r\n", "-", "+", "\\", "@@", "a\n", "b\n", "\n\n", "*** End Patch\n", "é", "\xff", "\xef\xbb\xbf", "\x00", "\v", "\u0085", "\u2028", "\u00a0",
+		"\\ No newline at end of file\n", "@@ -1 +1 @@\n", "--- a\n+++ b\n"}
+	rapid.Check(t, func(t *rapid.T) {
+		a := words.Draw(t, parts)
+		checkHunk(t, a, words.Draw(t, parts, a), words.Draw(t, parts, a))
 	})
+}
+
+func checkHunk(t rapid.TB, a, b, other string) {
+	section := build("f", []byte(a), []byte(b), 3)
+	if e := text.Detect([]byte(a), true); e.Charset != text.UTF8 && e.Charset != text.Broken {
+		return // the new lines are written in the encoding of the file
+	}
+	if got, err := planOne(section, Unified, []byte(a)); err == nil && string(got) != b {
+		t.Fatalf("%q → %q gives %q", a, b, got)
+	}
+	planOne(section, Envelope, []byte(other))
 }
 
 func bench(files, hunks, lines int) (*Patch, world, string) {

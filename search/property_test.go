@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/tackle-dev/tackle/internal/words"
 )
 
 // plainContext is the definition of context, gaps and limits: lines that match, their neighbours, in rows as show has.
@@ -91,26 +93,34 @@ func TestPropertyContext(t *testing.T) {
 func FuzzUTF16(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00\x3d\xd8\x42\xde"), false)
 	f.Add([]byte("\xfe\xff\xd8\x3d\x00a"), true)
-	f.Fuzz(func(t *testing.T, b []byte, big bool) {
-		var order binary.ByteOrder = binary.LittleEndian
-		mark := []byte{0xFF, 0xFE}
-		if big {
-			order, mark = binary.BigEndian, []byte{0xFE, 0xFF}
-		}
-		var units []uint16
-		for i := 0; i+1 < len(b); i += 2 {
-			units = append(units, order.Uint16(b[i:]))
-		}
-		want := string(utf16.Decode(units))
-		if len(b)%2 == 1 {
-			want += "\uFFFD"
-		}
-		data := append(mark, b...)
-		if utf16Order(data) != order {
-			t.Fatal("the byte order mark was not seen")
-		}
-		if got := decodeUTF16(nil, data, order); string(got) != want || !utf8.Valid(got) {
-			t.Fatalf("%q, want %q", got, want)
-		}
-	})
+	f.Fuzz(func(t *testing.T, b []byte, big bool) { checkUTF16(t, b, big) })
+}
+
+// Halves of pairs in every order.
+func TestUTF16OfWords(t *testing.T) {
+	parts := []string{"\x3d\xd8", "\x42\xde", "\xd8\x3d", "\xde\x42", "a\x00", "\x00a", "\xff\xfe", "\xfe\xff", "\x00", "\xdb", "\xff\xff", "\xfd\xff", "\x00\x00", "\x0a\x00"}
+	rapid.Check(t, func(t *rapid.T) { checkUTF16(t, []byte(words.Draw(t, parts)), rapid.Bool().Draw(t, "big")) })
+}
+
+func checkUTF16(t rapid.TB, b []byte, big bool) {
+	var order binary.ByteOrder = binary.LittleEndian
+	mark := []byte{0xFF, 0xFE}
+	if big {
+		order, mark = binary.BigEndian, []byte{0xFE, 0xFF}
+	}
+	var units []uint16
+	for i := 0; i+1 < len(b); i += 2 {
+		units = append(units, order.Uint16(b[i:]))
+	}
+	want := string(utf16.Decode(units))
+	if len(b)%2 == 1 {
+		want += "\uFFFD"
+	}
+	data := append(mark, b...)
+	if utf16Order(data) != order {
+		t.Fatal("the byte order mark was not seen")
+	}
+	if got := decodeUTF16(nil, data, order); string(got) != want || !utf8.Valid(got) {
+		t.Fatalf("%q, want %q", got, want)
+	}
 }
