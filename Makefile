@@ -34,8 +34,8 @@ vet:
 unit:
 	@$(GO) test -p $$((2 * $$(nproc))) ./...
 
-race: ## the race detector over everything; the patch oracles with as many cases as CI wants
-	@PATCH_ORACLE_CASES=2000 $(GO) test -race -timeout 20m ./...
+race: ## the race detector over everything; the patch oracles with as many cases as CI wants, and no oracle missing
+	@PATCH_ORACLE_CASES=2000 TACKLE_ORACLES=1 $(GO) test -race -timeout 20m ./...
 
 suites: ## the test data of other projects, where SHARED holds it
 	@if test -d '$(SHARED)/suites'; then \

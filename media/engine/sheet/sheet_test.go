@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -354,36 +352,6 @@ func TestFidelity(t *testing.T) {
 	wellFormed(t, res.Media)
 	wellFormed(t, must(t, in, `sheet remove_sheet sheet=Data`).Media)
 	wellFormed(t, must(t, in, `sheet delete_columns columns=1,3`).Media)
-}
-
-// LibreOffice is the judge of whole workbooks, where it is installed.
-func TestLibreOfficeReadsTheResults(t *testing.T) {
-	soffice, err := exec.LookPath("soffice")
-	if err != nil {
-		t.Skip("soffice is not installed; the results are not opened with LibreOffice")
-	}
-	dir := t.TempDir()
-	in := must(t, rich(t), `sheet add_rows rows='[["new",null,1000]]' before=3 | sheet rename_sheet sheet=Data to="Raw Data"`).Media
-	if err := os.WriteFile(filepath.Join(dir, "a.xlsx"), in.Data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), soffice, "-env:UserInstallation=file://"+dir+"/profile", "--headless", "--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1", "--outdir", dir, filepath.Join(dir, "a.xlsx"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.csv"))
-	if len(files) < 3 {
-		t.Fatalf("LibreOffice made %v", files)
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Contains(b, []byte("#REF!")) || bytes.Contains(b, []byte("#NAME?")) {
-			t.Errorf("%s: %s", f, b)
-		}
-	}
 }
 
 func TestReading(t *testing.T) {
