@@ -60,13 +60,13 @@ func (j *job) watch() {
 	j.tally(&j.exit)
 	j.mu.Unlock()
 	j.err = writeRecord(string(j.Record), j.exit)
-	for _, reply := range w.stopper {
-		reply <- nil
-	}
 	if !j.lingers {
 		close(j.reported)
 	}
 	close(j.gone)
+	for _, reply := range w.stopper { // who stopped it finds it gone
+		reply <- nil
+	}
 }
 
 // next waits for one event.

@@ -148,7 +148,7 @@ func applyPatch(_ context.Context, r *media.Request) (media.Result, error) {
 					all = append(all, e.Error())
 				}
 			}
-			return media.Result{}, media.Failf("%s Nothing was changed.", strings.Join(all, "\n"))
+			return media.Result{}, media.Failf("%s. Nothing was changed.", strings.TrimSuffix(strings.Join(all, "\n"), "."))
 		}
 		return media.Result{}, media.Failf("%v", err)
 	}
