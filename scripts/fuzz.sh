@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the tree for a while: fuzz.sh DURATION [PREFIX]. A tree without targets is an error.
 # PREFIX keeps the targets of one folder. As many targets run at a time as there are processors, each with one worker.
-# Go's fuzzer now and then reports its own stop at the end of the time as "context deadline exceeded", with no input to
-# blame, on a busy machine; such a run is repeated, three times in all.
+# Go's fuzzer now and then reports its own stop at the end of the time as "context deadline exceeded", or loses its worker,
+# with no input to blame, on a busy machine; such a run is repeated, three times in all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,8 +14,8 @@ fuzz() {
       printf 'fuzz %-40s %s\n' "$1" "$2"
       return 0
     fi
-    grep -q 'context deadline exceeded' <<<"$out" && ! grep -q 'Failing input' <<<"$out" || break
-    echo "fuzz: $1 $2 was stopped late by the clock (try $try)" >&2
+    grep -qE 'context deadline exceeded|communicating with fuzzing process' <<<"$out" && ! grep -q 'Failing input' <<<"$out" || break
+    echo "fuzz: $1 $2 ended without an input to blame (try $try)" >&2
   done
   printf 'fuzz: %s %s failed\n%s\n' "$1" "$2" "$out"
   return 255 # xargs starts no more
