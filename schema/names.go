@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tackle-dev/tackle/internal/text"
 )
 
 // Conversion says what an alias's value needs to become the canonical property's value.
@@ -178,39 +180,9 @@ func Nearest(word string, names []string) string {
 		if name == word || folded != "" && fold(name) == folded {
 			return name
 		}
-		if d := distance(word, name, bestDist); d < bestDist {
+		if d := text.Distance(strings.ToLower(word), strings.ToLower(name), bestDist); d < bestDist {
 			best, bestDist = name, d
 		}
 	}
 	return best
 }
-
-// distance is the number of insertions, deletions, substitutions and swaps of neighbours between two short names,
-// without regard to ASCII case; at least limit where it is not below it.
-func distance(a, b string, limit int) int {
-	if abs(len(a)-len(b)) >= limit || len(a) > 64 || len(b) > 64 {
-		return limit
-	}
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, prev, row = prev, row, before
-	}
-	return prev[len(b)]
-}
-
-func abs(n int) int { return max(n, -n) }

@@ -73,19 +73,21 @@ var floors = []struct {
 
 // within lists the imports on one floor that the table allows, each with its reason.
 var within = map[[2]string]string{
-	{"patch", "edit"}:             "hunks are located by the one ladder",
-	{"patch", "change"}:           "a patch plans operations",
-	{"patch", "internal/diff"}:    "printing and nearest regions",
-	{"patch", "internal/text"}:    "line endings and encodings",
-	{"edit", "internal/text"}:     "lines and endings",
-	{"change", "internal/diff"}:   "previews are diffs",
-	{"change", "internal/text"}:   "previews show encoded text decoded",
-	{"search", "internal/scan"}:   "",
-	{"session", "permission"}:     "grants live in the session",
-	{"permission", "config"}:      "",
-	{"config", "permission"}:      "rules and postures are named in one place",
-	{"internal/ledger", "tool"}:   "entries hold decisions",
-	{"artifact", "internal/clip"}: "",
+	{"patch", "edit"}:                  "hunks are located by the one ladder",
+	{"patch", "change"}:                "a patch plans operations",
+	{"patch", "internal/diff"}:         "printing and nearest regions",
+	{"patch", "internal/text"}:         "line endings and encodings",
+	{"edit", "internal/text"}:          "lines and endings",
+	{"schema", "internal/text"}:        "names that are almost right",
+	{"internal/pipe", "internal/text"}: "verbs that are almost right",
+	{"change", "internal/diff"}:        "previews are diffs",
+	{"change", "internal/text"}:        "previews show encoded text decoded",
+	{"search", "internal/scan"}:        "",
+	{"session", "permission"}:          "grants live in the session",
+	{"permission", "config"}:           "",
+	{"config", "permission"}:           "rules and postures are named in one place",
+	{"internal/ledger", "tool"}:        "entries hold decisions",
+	{"artifact", "internal/clip"}:      "",
 }
 
 // engines know no world: no files, no network, no clock.

@@ -39,6 +39,11 @@ func chosen() []string {
 	return strings.Fields(names)
 }
 
+// withModel are the chosen clients that have a model; the inspector has none, and a test of its own.
+func withModel() []string {
+	return slices.DeleteFunc(chosen(), func(n string) bool { return n == "inspector" })
+}
+
 const lines = 140
 
 // workspace makes a folder with a file whose numbered lines show whether a result came through whole.
@@ -108,10 +113,7 @@ func environment(t *testing.T, home string, more ...string) []string {
 func TestClients(t *testing.T) {
 	npm.Root(t)
 	tackleBin := binary(t)
-	for _, name := range chosen() {
-		if name == "inspector" {
-			continue // has a test of its own: it has no model
-		}
+	for _, name := range withModel() {
 		r, ok := recipes[name]
 		if !ok {
 			t.Fatalf("no client %q", name)

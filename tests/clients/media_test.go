@@ -29,10 +29,7 @@ import (
 func TestMediaPipeline(t *testing.T) {
 	npm.Root(t)
 	bin := binary(t)
-	for _, name := range chosen() {
-		if name == "inspector" {
-			continue // it has no model
-		}
+	for _, name := range withModel() {
 		t.Run(name, func(t *testing.T) {
 			ws := mediaWorkspace(t)
 			// Gemini reads only resources that a server lists beforehand, pi reads none.
@@ -48,7 +45,7 @@ func TestMediaPipeline(t *testing.T) {
 func TestDoNotRetryIsWhatStops(t *testing.T) {
 	npm.Root(t)
 	bin := binary(t)
-	names := slices.DeleteFunc(chosen(), func(n string) bool { return n == "inspector" })
+	names := withModel()
 	if len(names) == 0 {
 		t.Skip("TACKLE_CLIENTS names no client with a model")
 	}
