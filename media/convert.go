@@ -207,7 +207,24 @@ func (r *run) hop(ctx context.Context, in Payload, to string, options map[string
 	if err != nil {
 		return Result{}, err
 	}
-	return do(ctx, &Request{In: in, To: to, Args: options, Limits: r.p.cfg.Limits, ReadText: r.text})
+	req := r.request(in, options)
+	req.To = to
+	return do(ctx, req)
+}
+
+// request is what every engine is told.
+func (r *run) request(in Payload, args map[string]any) *Request {
+	req := &Request{In: in, Args: args, Limits: r.p.cfg.Limits}
+	password := args["password"]
+	req.ReadText = func(ctx context.Context, p Payload) (string, error) {
+		return r.text(ctx, p, map[string]any{"password": password})
+	}
+	if args["ocr"] != "off" && FamilyOf(in.MIME) != Image && r.p.path("image/png", "txt") != nil {
+		req.ReadPicture = func(ctx context.Context, p Payload) (string, error) {
+			return r.text(ctx, p, map[string]any{"languages": args["languages"]})
+		}
+	}
+	return req
 }
 
 type doing = func(context.Context, *Request) (Result, error)
@@ -254,12 +271,12 @@ func (r *run) choose(ctx context.Context, s Selection, able []candidate) (doing,
 }
 
 // text gives the words of a media.
-func (r *run) text(ctx context.Context, in Payload) (string, error) {
+func (r *run) text(ctx context.Context, in Payload, options map[string]any) (string, error) {
 	in = Identify(in)
 	if in.MIME == "text/plain" {
 		return DecodeText(in.Data), nil
 	}
-	res, err := r.convert(ctx, in, "txt", nil)
+	res, err := r.convert(ctx, in, "txt", options)
 	if err != nil {
 		return "", err
 	}

@@ -157,19 +157,26 @@ func (p *Pipeline) Verbs() []pipe.Verb {
 	return out
 }
 
+// locks reports whether some engine knows encrypted or signed files.
+func (p *Pipeline) locks() bool {
+	return slices.ContainsFunc(p.cfg.Engines, func(e Engine) bool { return e.Locks })
+}
+
 func (p *Pipeline) narrowed(v pipe.Verb) pipe.Verb {
 	params := v.Params
 	v.Params = nil
 	for _, a := range params {
 		switch {
-		case v.ID == "convert":
+		case a.Common && !p.locks():
+			continue
+		case v.ID == "convert" && a.Name == "to":
 			a.Enum, a.Sample = p.allTargets(), ""
 		case v.ID == "image.format" && a.Name == "to", v.ID == "extract.assets" && a.Name == "format":
 			a.Enum = slices.DeleteFunc(slices.Clone(a.Enum), func(t string) bool { return !p.Encodes(t) })
 			if len(a.Enum) == 0 {
 				continue
 			}
-		case v.ID == "extract.text" && !p.Reads():
+		case v.ID == "extract.text" && !a.Common && !p.Reads():
 			continue
 		}
 		v.Params = append(v.Params, a)

@@ -198,11 +198,11 @@ func (r *run) step(ctx context.Context, i, n int, in Payload) (Result, error) {
 	case isImage(s):
 		return r.mutate(ctx, r.plan.Steps[i:i+n], in)
 	case s.Verb == "convert":
-		return r.convert(ctx, in, s.Args["to"].(string), nil)
+		return r.convert(ctx, in, s.Args["to"].(string), map[string]any{"password": s.Args["password"]})
 	case s.Verb == "extract.text":
 		return r.extractText(ctx, s, in)
 	case s.Verb == "extract.metadata":
-		return r.metadata(ctx, in)
+		return r.metadata(ctx, s, in)
 	}
 	return r.edit(ctx, s, in)
 }
@@ -311,7 +311,9 @@ func (r *run) edit(ctx context.Context, s *Step, in Payload) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res, err := do(ctx, &Request{In: in, Op: s.Verb, Args: s.Args, With: with, Limits: r.p.cfg.Limits, ReadText: r.text})
+	req := r.op(s.Verb, s.Args, in)
+	req.With = with
+	res, err := do(ctx, req)
 	if err != nil {
 		return Result{}, err
 	}
@@ -348,6 +350,12 @@ func (r *run) reencoded(ctx context.Context, res Result, format string) (Result,
 		}
 	}
 	return res, nil
+}
+
+func (r *run) op(verb string, args map[string]any, in Payload) *Request {
+	req := r.request(in, args)
+	req.Op = verb
+	return req
 }
 
 func (r *run) direct(mime, to string) bool {
@@ -414,8 +422,9 @@ func (r *run) extractText(ctx context.Context, s *Step, in Payload) (Result, err
 		t := DecodeText(in.Data)
 		return Result{Read: &Reading{Data: t, Text: t}}, nil
 	}
+	paged := bare(in.MIME) == mimeOf("pdf") // pages can be looked at as pictures
 	if FamilyOf(in.MIME) == Image || ocr == "force" {
-		if FamilyOf(in.MIME) != Image || ocr == "off" || r.p.path(in.MIME, out) == nil {
+		if FamilyOf(in.MIME) != Image && !(paged && r.p.Reads() && out == "txt") || ocr == "off" || r.p.path(in.MIME, out) == nil {
 			e := &Error{Code: EngineRequired, Verb: "extract.text", Final: true, Message: fmt.Sprintf("%s is %s, and reading text from pictures needs an OCR engine, which this deployment does not have.", in.Name, in.MIME)}
 			if ocr == "off" {
 				e.Code, e.Message = UnsupportedOp, fmt.Sprintf("%s is a picture, which has no text without OCR, and ocr=off.", in.Name)
@@ -423,7 +432,7 @@ func (r *run) extractText(ctx context.Context, s *Step, in Payload) (Result, err
 			return Result{}, e
 		}
 	}
-	res, err := r.convert(ctx, in, out, map[string]any{"languages": s.Args["lang"]})
+	res, err := r.convert(ctx, in, out, map[string]any{"languages": s.Args["lang"], "ocr": ocr, "password": s.Args["password"]})
 	if err != nil {
 		return Result{}, err
 	}
@@ -442,10 +451,10 @@ func DecodeText(data []byte) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-func (r *run) metadata(ctx context.Context, in Payload) (Result, error) {
+func (r *run) metadata(ctx context.Context, s *Step, in Payload) (Result, error) {
 	m := map[string]any{"filename": in.Name, "mime_type": in.MIME, "size_bytes": len(in.Data), "family": FamilyOf(in.MIME)}
 	for _, c := range r.edits("extract.metadata", in.MIME) {
-		res, err := c.do(ctx, &Request{In: in, Op: "extract.metadata", Limits: r.p.cfg.Limits})
+		res, err := c.do(ctx, r.op("extract.metadata", s.Args, in))
 		if err != nil {
 			if ctx.Err() != nil {
 				return Result{}, ctx.Err()

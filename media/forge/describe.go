@@ -130,6 +130,9 @@ func (f *forge) grammar() (string, error) {
 	for _, v := range f.Pipeline.Verbs() {
 		b.WriteString("- " + f.line(v) + "\n")
 	}
+	if s := f.common(); s != "" {
+		b.WriteString(s + "\n")
+	}
 	if s := f.creation(); s != "" {
 		b.WriteString(s + "\n")
 	}
@@ -163,6 +166,7 @@ func (f *forge) line(v pipe.Verb) string {
 	var notes []string
 	for _, p := range v.Params {
 		switch {
+		case p.Common:
 		case p.Default != "" && p.Doc != "":
 			notes = append(notes, fmt.Sprintf("%s: %s, default %s", p.Name, p.Doc, p.Default))
 		case p.Doc != "":
@@ -175,6 +179,27 @@ func (f *forge) line(v pipe.Verb) string {
 		s += " (" + strings.Join(notes, "; ") + ")"
 	}
 	return s
+}
+
+// common describes the arguments that many verbs share.
+func (f *forge) common() string {
+	var out, seen []string
+	for _, v := range f.Pipeline.Verbs() {
+		for _, p := range v.Params {
+			if p.Common && !slices.Contains(seen, p.Name) {
+				seen = append(seen, p.Name)
+				value := p.Sample
+				if value == "" {
+					value = "true"
+				}
+				out = append(out, p.Name+"="+value+": "+p.Doc)
+			}
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return "Also, where it matters: " + strings.Join(out, "; ") + "."
 }
 
 func (f *forge) creation() string {
