@@ -3,6 +3,7 @@ package flow
 import (
 	"bytes"
 	"encoding/base64"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -65,7 +66,7 @@ func (r *htmlReader) collect(n *html.Node, depth int) {
 	if depth > deepest {
 		return
 	}
-	if n.Type == html.ElementNode && n.DataAtom == atom.Li && strings.HasPrefix(attr(n, "id"), "fn:") {
+	if n.Type == html.ElementNode && n.DataAtom == atom.Li && footnoteID.MatchString(attr(n, "id")) {
 		r.nodes = append(r.nodes, n)
 		r.notes["#"+attr(n, "id")] = len(r.nodes)
 		r.doc.Notes = append(r.doc.Notes, Note{})
@@ -75,6 +76,9 @@ func (r *htmlReader) collect(n *html.Node, depth int) {
 		r.collect(c, depth+1)
 	}
 }
+
+// footnoteID are the names that writers of Markdown give to footnotes.
+var footnoteID = regexp.MustCompile(`^fn:?[0-9A-Za-z_-]+$`)
 
 func attr(n *html.Node, name string) string {
 	for _, a := range n.Attr {
@@ -205,7 +209,7 @@ func (r *htmlReader) block(n *html.Node, depth int) {
 		children()
 		r.para = nil
 	case atom.P, atom.Div, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Main, atom.Nav, atom.Aside, atom.Body, atom.Html, atom.Figure, atom.Figcaption, atom.Dl, atom.Dt, atom.Dd, atom.Address, atom.Form, atom.Fieldset, atom.Details, atom.Summary, atom.Caption:
-		if attr(n, "class") == "footnotes" && len(r.notes) > 0 {
+		if strings.HasPrefix(attr(n, "class"), "footnotes") && len(r.notes) > 0 {
 			return
 		}
 		if r.item == nil || len(trimRuns(r.para)) > 0 {
@@ -256,7 +260,7 @@ func (r *htmlReader) inline(n *html.Node, children func()) bool {
 			r.para = append(r.para, Run{Note: k})
 			return true
 		}
-		if attr(n, "class") == "footnote-backref" {
+		if strings.HasPrefix(attr(n, "class"), "footnote-back") {
 			return true
 		}
 		if SafeLink(href) != "" {
