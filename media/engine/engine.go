@@ -6,11 +6,12 @@ import (
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine/data"
 	"github.com/tackle-dev/tackle/media/engine/image"
+	"github.com/tackle-dev/tackle/media/engine/odf"
 	"github.com/tackle-dev/tackle/media/engine/sheet"
 	"github.com/tackle-dev/tackle/media/engine/text"
 )
 
 // All returns the engines that need no other program.
 func All() []media.Engine {
-	return []media.Engine{sheet.Engine(), data.Engine(), text.Engine(), image.Engine()}
+	return []media.Engine{sheet.Engine(), odf.Engine(), data.Engine(), text.Engine(), image.Engine()}
 }

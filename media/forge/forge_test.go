@@ -19,6 +19,10 @@ import (
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine"
+	"github.com/tackle-dev/tackle/media/engine/data"
+	pictures "github.com/tackle-dev/tackle/media/engine/image"
+	"github.com/tackle-dev/tackle/media/engine/sheet"
+	"github.com/tackle-dev/tackle/media/engine/text"
 	"github.com/tackle-dev/tackle/media/forge"
 	"github.com/tackle-dev/tackle/media/forge/shelf"
 	"github.com/tackle-dev/tackle/schema"
@@ -111,8 +115,11 @@ func TestM3_Surfaces(t *testing.T) {
 			t.Errorf("no tool %s in %s", want, names)
 		}
 	}
+	few := newDesk(t, forge.Granular, func(c *forge.Config) {
+		c.Pipeline = mustPipeline(t, sheet.Engine(), data.Engine(), text.Engine(), pictures.Engine())
+	})
 	for _, no := range []string{"slides_add", "audio_transcribe", "merge", "select", "media_query"} {
-		if g.set.ByName[no] != nil {
+		if few.set.ByName[no] != nil {
 			t.Errorf("%s is in %s, and nothing here does it", no, names)
 		}
 	}
