@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -248,7 +249,7 @@ func (w *marker) runs(runs []Run, at place) string {
 		return s
 	}
 	// Nothing that this writer makes begins with one of these, so the text does.
-	s = lineMark.ReplaceAllString(strings.Trim(s, " \t\n"), `$1$2\$3$4`)
+	s = lineMark().ReplaceAllString(strings.Trim(s, " \t\n"), `$1$2\$3$4`)
 	// Two blanks would end a line too, but nobody sees them.
 	return strings.ReplaceAll(s, "\n", "\\\n")
 }
@@ -332,15 +333,19 @@ func address(s string) string {
 }
 
 var (
-	markChars = regexp.MustCompile("[\\\\`*_\\[\\]<>~]|&(?:#|[A-Za-z])")
-	lineMark  = regexp.MustCompile(`(?m)^([ \t]*)(\d{0,9})([.)#+=-])([#=-]*(?:[ \t]|$))`)
+	markChars = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("[\\\\`*_\\[\\]<>~]|&(?:#|[A-Za-z])")
+	})
+	lineMark = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^([ \t]*)(\d{0,9})([.)#+=-])([#=-]*(?:[ \t]|$))`)
+	})
 )
 
 // escapeMarkdown makes text that stands for itself. Underscores within words need nothing.
 func escapeMarkdown(s string) string {
 	at := 0
 	var b strings.Builder
-	for _, m := range markChars.FindAllStringIndex(s, -1) {
+	for _, m := range markChars().FindAllStringIndex(s, -1) {
 		if s[m[0]] == '_' && m[0] > 0 && m[1] < len(s) && alnum(s[m[0]-1]) && alnum(s[m[1]]) {
 			continue
 		}

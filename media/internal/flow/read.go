@@ -3,7 +3,6 @@ package flow
 import (
 	"bytes"
 	"encoding/base64"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -66,7 +65,7 @@ func (r *htmlReader) collect(n *html.Node, depth int) {
 	if depth > deepest {
 		return
 	}
-	if n.Type == html.ElementNode && n.DataAtom == atom.Li && footnoteID.MatchString(attr(n, "id")) {
+	if n.Type == html.ElementNode && n.DataAtom == atom.Li && isFootnote(attr(n, "id")) {
 		r.nodes = append(r.nodes, n)
 		r.notes["#"+attr(n, "id")] = len(r.nodes)
 		r.doc.Notes = append(r.doc.Notes, Note{})
@@ -77,8 +76,12 @@ func (r *htmlReader) collect(n *html.Node, depth int) {
 	}
 }
 
-// footnoteID are the names that writers of Markdown give to footnotes.
-var footnoteID = regexp.MustCompile(`^fn:?[0-9A-Za-z_-]+$`)
+// isFootnote knows the names that writers of Markdown give to footnotes.
+func isFootnote(id string) bool {
+	rest, ok := strings.CutPrefix(id, "fn")
+	rest = strings.TrimPrefix(rest, ":")
+	return ok && rest != "" && strings.Trim(rest, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-") == ""
+}
 
 func attr(n *html.Node, name string) string {
 	for _, a := range n.Attr {
