@@ -79,8 +79,7 @@ func (r *htmlReader) collect(n *html.Node, depth int) {
 // isFootnote knows the names that writers of Markdown give to footnotes.
 func isFootnote(id string) bool {
 	rest, ok := strings.CutPrefix(id, "fn")
-	rest = strings.TrimPrefix(rest, ":")
-	return ok && rest != "" && strings.Trim(rest, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-") == ""
+	return ok && rest != "" && (rest[0] == ':' || rest[0] >= '0' && rest[0] <= '9')
 }
 
 func attr(n *html.Node, name string) string {
