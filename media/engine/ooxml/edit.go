@@ -41,16 +41,7 @@ func (f *file) reading() ([]string, error) {
 
 // accepted is the text that a reader sees who accepts all changes.
 func (s *stream) accepted() view {
-	v := view{}
-	var b strings.Builder
-	for i, c := range s.text {
-		if s.flag[i]&(isDeleted|isInstr) == 0 {
-			b.WriteByte(c)
-			v.index = append(v.index, int32(i))
-		}
-	}
-	v.text = b.String()
-	return v
+	return s.view(func(fl uint8) bool { return fl&(isDeleted|isInstr) == 0 })
 }
 
 // updateText replaces the first place where a text stands, across runs; the new words look like the first of the old ones.
@@ -95,7 +86,7 @@ func updateText(_ context.Context, r *media.Request) (media.Result, error) {
 				crosses := false
 				for i := k; i < at; i++ {
 					marks[v.at(i)] = 1
-					crosses = crosses || s.from[v.at(i)] < 0
+					crosses = crosses || s.seg(v.at(i)).from < 0
 				}
 				if crosses {
 					crossing++

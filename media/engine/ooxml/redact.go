@@ -151,8 +151,8 @@ func (f *file) redactXML(name string, red *tree.Redaction) error {
 			continue
 		}
 		red.Count += n
-		if s.loose && numericPoint(s.nodes[0]) {
-			pt := s.nodes[0].Parent
+		if s.loose && numericPoint(s.segs[0].node) {
+			pt := s.segs[0].node.Parent
 			cuts = append(cuts, tree.Splice{From: pt.From, To: pt.To})
 			continue
 		}

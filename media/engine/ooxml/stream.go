@@ -2,6 +2,7 @@ package ooxml
 
 import (
 	"html"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -19,56 +20,84 @@ const (
 	isBetween // separates instructions and is no text otherwise
 )
 
-// stream is running text whose bytes know where they stand in the source. What only separates stands nowhere.
+// stream is running text that knows where each byte of it stands in the source.
 type stream struct {
-	text     []byte
-	from, to []int32
-	flag     []uint8
-	at       []int32      // index in nodes
-	nodes    []*tree.Node // the text element, or the element that stands for a character
-	flags    uint8        // of all bytes
-	loose    bool         // not running text: the content of one element
+	text  []byte
+	segs  []seg
+	flags uint8 // of all segments
+	loose bool  // not running text: the content of one element
+}
+
+// seg is a piece of a stream that stands in the source in one piece: byte for byte where both are of one length, else as
+// a whole. What only separates stands nowhere, at -1.
+type seg struct {
+	at, n    int32 // in the text
+	from, to int32 // in the source
+	node     *tree.Node
+	flag     uint8
 }
 
 func (s *stream) put(text string, from, to int, node *tree.Node, flag uint8) {
-	if len(s.nodes) == 0 || s.nodes[len(s.nodes)-1] != node {
-		s.nodes = append(s.nodes, node)
-	}
-	k := int32(len(s.nodes) - 1)
-	for i := range len(text) {
-		s.text = append(s.text, text[i])
-		s.from, s.to, s.flag, s.at = append(s.from, int32(from)), append(s.to, int32(to)), append(s.flag, flag), append(s.at, k)
-	}
+	s.segs = append(s.segs, seg{int32(len(s.text)), int32(len(text)), int32(from), int32(to), node, flag})
+	s.text = append(s.text, text...)
 	s.flags |= flag
 }
 
 func (s *stream) separate(flag uint8) {
-	if n := len(s.text); n > 0 && (s.from[n-1] >= 0 || s.flag[n-1] != flag) {
+	if n := len(s.segs); n > 0 && (s.segs[n-1].from >= 0 || s.segs[n-1].flag != flag) {
 		s.put("\n", -1, -1, nil, flag)
 	}
+}
+
+// seg returns the segment of a byte.
+func (s *stream) seg(i int) *seg {
+	k := sort.Search(len(s.segs), func(k int) bool { return int(s.segs[k].at) > i })
+	return &s.segs[k-1]
+}
+
+// source returns where a byte of the segment stands.
+func (g *seg) source(i int) (from, to int) {
+	if g.to-g.from == g.n {
+		at := int(g.from-g.at) + i
+		return at, at + 1
+	}
+	return int(g.from), int(g.to)
 }
 
 // chars adds the characters of a text node.
 func (s *stream) chars(src []byte, n, owner *tree.Node, flag uint8) {
 	raw := string(src[n.In:n.Out])
 	literal := n.In != n.From
+	plain := 0 // where the plain text that is not added yet begins
+	flush := func(to int) {
+		if to > plain {
+			s.put(raw[plain:to], n.In+plain, n.In+to, owner, flag)
+		}
+	}
 	for i := 0; i < len(raw); {
-		text, w := raw[i:i+1], 1
-		if raw[i] >= utf8.RuneSelf {
+		w, text, fl := 1, "", flag
+		switch {
+		case raw[i] >= utf8.RuneSelf:
 			_, w = utf8.DecodeRuneInString(raw[i:])
-			text = raw[i : i+w]
-		} else if raw[i] == '&' && !literal {
+			if formatting(raw[i : i+w]) {
+				text, fl = raw[i:i+w], flag|isFormat
+			}
+		case raw[i] == '&' && !literal:
 			if end := strings.IndexByte(raw[i:min(len(raw), i+40)], ';'); end > 1 {
 				text, w = html.UnescapeString(raw[i:i+end+1]), end+1
+				if formatting(text) {
+					fl |= isFormat
+				}
 			}
 		}
-		fl := flag
-		if len(text) > 1 && formatting(text) {
-			fl |= isFormat
+		if text != "" {
+			flush(i)
+			s.put(text, n.In+i, n.In+i+w, owner, fl)
+			plain = i + w
 		}
-		s.put(text, n.In+i, n.In+i+w, owner, fl)
 		i += w
 	}
+	flush(len(raw))
 }
 
 // formatting reports whether a character is there for the layout and is not seen.
@@ -183,31 +212,40 @@ func (g *gatherer) text(n *tree.Node, s *stream, flag uint8) {
 	}
 }
 
-// view is the text that one kind of reader sees, with the index in the stream of each of its bytes.
+// view is the text that one kind of reader sees.
 type view struct {
 	text  string
-	index []int32
+	index [][2]int32 // pieces: where they begin here and in the stream; nil: all is the same
+}
+
+// view returns the text of the segments that are kept.
+func (s *stream) view(keep func(fl uint8) bool) view {
+	v := view{}
+	var b strings.Builder
+	same, gap := true, true
+	for i := range s.segs {
+		g := &s.segs[i]
+		if !keep(g.flag) {
+			same, gap = false, true
+			continue
+		}
+		if gap {
+			v.index = append(v.index, [2]int32{int32(b.Len()), g.at})
+			gap = false
+		}
+		b.Write(s.text[g.at : g.at+g.n])
+	}
+	if v.text = b.String(); same {
+		v.index = nil
+	}
+	return v
 }
 
 // views returns the different texts that a stream is.
 func (s *stream) views() []view {
 	var out []view
 	add := func(keep func(fl uint8) bool) {
-		v := view{}
-		var b strings.Builder
-		same := true
-		for i, c := range s.text {
-			if keep(s.flag[i]) {
-				b.WriteByte(c)
-				v.index = append(v.index, int32(i))
-			} else {
-				same = false
-			}
-		}
-		v.text = b.String()
-		if same {
-			v.index = nil
-		}
+		v := s.view(keep)
 		for _, o := range out {
 			if o.text == v.text {
 				return
@@ -242,12 +280,13 @@ func (s *stream) views() []view {
 	return out
 }
 
-// at returns the index in the stream of a byte of the view.
+// at returns the place in the stream of a byte of the view.
 func (v *view) at(i int) int {
 	if v.index == nil {
 		return i
 	}
-	return int(v.index[i])
+	k := sort.Search(len(v.index), func(k int) bool { return int(v.index[k][0]) > i }) - 1
+	return int(v.index[k][1]) + i - int(v.index[k][0])
 }
 
 // mark finds the matches of patterns in all views. Which match each byte belongs to is in the slice, from 1; matches that
@@ -295,10 +334,15 @@ func (s *stream) cut(marks []int32, with func(*tree.Node) string) []tree.Splice 
 	done := map[int32]bool{}
 	spaced := map[*tree.Node]bool{}
 	for i, id := range marks {
-		if id == 0 || s.from[i] < 0 {
+		if id == 0 {
 			continue
 		}
-		from, to, node := int(s.from[i]), int(s.to[i]), s.nodes[s.at[i]]
+		g := s.seg(i)
+		if g.from < 0 {
+			continue
+		}
+		node := g.node
+		from, to := g.source(i)
 		ins := ""
 		if !done[id] {
 			done[id] = true
