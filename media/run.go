@@ -224,12 +224,33 @@ func (r *run) inapplicable(v *pipe.Verb, in *Payload) *Error {
 		fams = append(fams, string(f)+"s")
 	}
 	e := &Error{Code: UnsupportedOp, Verb: v.ID, Message: fmt.Sprintf("%s works on %s here, and %s is %s.", words(v.ID), r.worksOn(v, fams), in.Name, what)}
+	if to := r.after(v, in); to != "" {
+		e.Message += fmt.Sprintf(" Convert it first: convert to=%s.", to)
+	}
 	if len(try) == 0 {
 		e.Message += " Nothing here works on it but extract metadata."
 	} else {
 		e.Message += " Possible with it: " + strings.Join(try, ", ") + "."
 	}
 	return e
+}
+
+// after returns the format to which a media can be converted here so that a verb then works on it, or "": one that keeps
+// the structure.
+func (r *run) after(v *pipe.Verb, in *Payload) string {
+	best := ""
+	for _, e := range r.p.edges(in.MIME) {
+		f, ok := FormatOf(e.to)
+		if !ok || Textual(in.MIME) || e.decl.Keep < Structure || e.to == "txt" || !slices.Contains(pipe.Targets, e.to) || !v.Works(f.Family) || len(r.edits(v.ID, f.MIME)) == 0 {
+			continue
+		}
+		if office := slices.Contains([]string{"xlsx", "docx", "pptx", "odt"}, e.to); best == "" || office {
+			if best = e.to; office {
+				break
+			}
+		}
+	}
+	return best
 }
 
 // worksOn names the formats that engines declare for a verb, or else its families.

@@ -199,6 +199,9 @@ func (p *parser) parse() (*Node, error) {
 		}
 		for _, a := range n.Attr {
 			if prefix, ok := strings.CutPrefix(a.Name, "xmlns:"); ok || a.Name == "xmlns" {
+				if !ok {
+					prefix = ""
+				}
 				scopes = append(scopes, scope{prefix, a.Val, p.depth})
 			}
 		}
