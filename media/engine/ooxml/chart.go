@@ -142,7 +142,15 @@ func (f *file) updateChart(ctx context.Context, slide string) error {
 	book := newChartBook(series)
 	var cuts []tree.Splice
 	last := len(series) - 1
-	most := len(series)
+	most := 0
+	for _, s := range series {
+		for _, name := range []string{"c:idx", "c:order"} {
+			if k := s.Child(name); k != nil {
+				n, _ := strconv.Atoi(k.Get("val"))
+				most = max(most, n)
+			}
+		}
+	}
 	for i := range max(len(data.names), len(series)) {
 		switch {
 		case i >= len(data.names):
@@ -151,7 +159,7 @@ func (f *file) updateChart(ctx context.Context, slide string) error {
 			cuts = append(cuts, book.fill(series[i], i, data)...)
 		default:
 			base := series[last]
-			text := string(tree.Apply(src[base.From:base.To], shifted(renumbered(book.fill(base, i, data), base, most+i), base.From)))
+			text := string(tree.Apply(src[base.From:base.To], shifted(renumbered(book.fill(base, i, data), base, most+1+i-len(series)), base.From)))
 			cuts = append(cuts, tree.Splice{From: base.To, To: base.To, With: text})
 		}
 	}

@@ -188,13 +188,8 @@ func stillPicture(n *tree.Node, src []byte) tree.Splice {
 var fieldsThatAct = []string{"DDE", "DDEAUTO", "INCLUDETEXT", "INCLUDEPICTURE", "INCLUDE", "IMPORT", "LINK", "RD", "DATABASE", "MACROBUTTON", "AUTOTEXT", "AUTOTEXTLIST"}
 
 func acts(instr string) bool {
-	for _, w := range strings.Fields(instr) { // a field may begin with blanks or quotes, and stand within another
-		if slices.Contains(fieldsThatAct, strings.ToUpper(strings.Trim(w, `"{}`))) {
-			return true
-		}
-		break
-	}
-	return false
+	words := strings.Fields(strings.TrimLeft(instr, " \t\n\"{"))
+	return len(words) > 0 && slices.Contains(fieldsThatAct, strings.ToUpper(strings.Trim(words[0], `"{}`)))
 }
 
 // content removes fields that act, actions of slides, controls, bindings to custom XML and characters that hide.
