@@ -18,6 +18,8 @@ import (
 const (
 	docxMIME = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	pptxMIME = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+	xlsxMIME = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	xlsmMIME = "application/vnd.ms-excel.sheet.macroenabled.12"
 )
 
 // Engine returns the engine.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/internal/flow"
+	"github.com/tackle-dev/tackle/media/internal/pack"
 	"github.com/tackle-dev/tackle/media/internal/tree"
 )
 
@@ -77,7 +78,7 @@ func (f *file) verify(ctx context.Context, data []byte, red *tree.Redaction) err
 		case "media":
 			pictures++
 		case "binary":
-			f.warn("%s is not understood; its bytes were searched as they are.", name)
+			f.warn("%s is no document; its bytes and the texts in it were searched, and what it draws was not seen. sanitize removes such objects and macros.", name)
 		}
 	}
 	if pictures > 0 {
@@ -154,17 +155,21 @@ func (f *file) look(ctx context.Context, name, kind string, red *tree.Redaction)
 	case "svg":
 		return svgWords(red).Find(string(data))
 	case "office":
-		in := media.Identify(media.Payload{Data: data, Name: path.Base(name)})
-		req := *f.r
-		req.In = in
-		if in.MIME != docxMIME && in.MIME != pptxMIME {
-			if _, err := sheetRedact(ctx, &req); errors.Is(err, errNothing) {
-				return "", nil
-			} else if err != nil {
-				return "", err
-			}
-			return path.Base(name), nil
+		return f.lookOffice(ctx, media.Identify(media.Payload{Data: data, Name: path.Base(name)}), red)
+	case "binary":
+		if hit, known, err := f.lookObject(ctx, name, data, red); known || err != nil {
+			return hit, err
 		}
+	}
+	return scan(data, red, kind == "media" || kind == "font")
+}
+
+// lookOffice searches a file within the file.
+func (f *file) lookOffice(ctx context.Context, in media.Payload, red *tree.Redaction) (string, error) {
+	req := *f.r
+	req.In = in
+	switch in.MIME {
+	case docxMIME, pptxMIME:
 		inner, err := open(&req)
 		if err != nil {
 			return "", err
@@ -175,8 +180,28 @@ func (f *file) look(ctx context.Context, name, kind string, red *tree.Redaction)
 			}
 		}
 		return "", nil
+	case xlsxMIME, xlsmMIME:
+		if _, err := sheetRedact(ctx, &req); errors.Is(err, errNothing) {
+			return "", nil
+		} else if err != nil {
+			return "", err
+		}
+		return in.Name, nil
 	}
-	return scan(data, red, kind == "media" || kind == "font")
+	z, err := pack.Open(&in, f.r.Limits)
+	if err != nil {
+		return scan(in.Data, red, true)
+	}
+	for _, name := range z.Names() {
+		data, err := z.Read(name)
+		if err != nil {
+			return "", err
+		}
+		if hit, err := scan(data, red, false); hit != "" || err != nil {
+			return hit, err
+		}
+	}
+	return "", nil
 }
 
 // lookXML searches a part for words in every view of its text and in its attributes, and for plain words in its source.
