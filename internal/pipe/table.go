@@ -59,7 +59,7 @@ var Standard = sync.OnceValue(func() *Language {
 })
 
 // Targets are the formats that convert knows by name.
-var Targets = []string{"pdf", "html", "txt", "md", "csv", "json", "yaml", "docx", "doc", "rtf", "odt", "xlsx", "xls", "ods", "xlsm", "xlsb", "fods", "sylk", "dif", "dbf", "numbers", "pptx", "ppt", "odp"}
+var Targets = []string{"pdf", "html", "txt", "md", "csv", "json", "yaml", "docx", "doc", "rtf", "odt", "xlsx", "xls", "ods", "xlsm", "xlsb", "fods", "sylk", "dif", "dbf", "numbers", "pptx", "ppt", "odp", "images"}
 
 func documentVerbs() []Verb {
 	return []Verb{

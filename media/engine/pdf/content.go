@@ -61,17 +61,28 @@ type walker struct {
 	steps int
 	open  int // q without Q at the end of the outermost stream
 	limit bool
+	said  []string // the alternatives that were met
+}
+
+// shownForm is a form as it was, and which of its glyphs were left out so far, on whatever page.
+type shownForm struct {
+	src  []byte
+	gone map[int]bool
 }
 
 // walk goes over a stream with its resources and returns it without what was dropped; changed says whether that differs.
 func (w *walker) walk(src []byte, res object.Dict, ctm matrix) (out []byte, changed bool) {
+	return w.walkForm(src, res, ctm, nil)
+}
+
+func (w *walker) walkForm(src []byte, res object.Dict, ctm matrix, form *shownForm) (out []byte, changed bool) {
 	if w.depth > 20 {
 		w.limit = true
 		return src, false
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	c := &stream{w: w, res: res, l: object.NewLexer(src), src: src, st: textState{stretch: 1, ctm: ctm}, tm: unit, lm: unit}
+	c := &stream{w: w, form: form, res: res, l: object.NewLexer(src), src: src, st: textState{stretch: 1, ctm: ctm}, tm: unit, lm: unit}
 	for c.step() {
 		if w.steps++; w.steps > 20_000_000 {
 			w.limit = true
@@ -102,6 +113,8 @@ type stream struct {
 	st      textState
 	stack   []textState
 	tm, lm  matrix
+	form    *shownForm
+	glyphs  int
 }
 
 // replace puts other bytes in the place of the operator that ends here.
@@ -294,7 +307,7 @@ func (c *stream) show(before string, list object.Array) {
 				step += st.words
 			}
 			c.advance(step * st.stretch)
-			if c.w.drop == nil || !c.w.drop(x, y) {
+			if !c.leaves(x, y) {
 				kept = append(kept, raw...)
 				c.w.text.WriteString(st.font.text(code))
 				continue
@@ -321,6 +334,19 @@ func (c *stream) show(before string, list object.Array) {
 	}
 }
 
+// leaves reports whether the glyph at x, y is to be left out here, or was before, where a form is shown again.
+func (c *stream) leaves(x, y float64) bool {
+	c.glyphs++
+	drop := c.w.drop != nil && c.w.drop(x, y)
+	if c.form != nil {
+		if drop {
+			c.form.gone[c.glyphs] = true
+		}
+		return c.form.gone[c.glyphs]
+	}
+	return drop
+}
+
 func (c *stream) advance(x float64) { c.tm = matrix{1, 0, 0, 1, x, 0}.then(c.tm) }
 
 // do draws a picture or a form. A form that loses glyphs is changed where it stands, for every page that shows it.
@@ -338,10 +364,18 @@ func (c *stream) do() {
 			w.image(around(c.st.ctm))
 		}
 	case "Form":
-		data, _, err := d.Decode(s)
-		if err != nil {
-			w.limit = true
-			return
+		f := d.shown[s]
+		if f == nil {
+			data, _, err := d.Decode(s)
+			if err != nil {
+				w.limit = true
+				return
+			}
+			f = &shownForm{data, map[int]bool{}}
+			if d.shown == nil {
+				d.shown = map[*object.Stream]*shownForm{}
+			}
+			d.shown[s] = f
 		}
 		m := unit
 		if v := d.Numbers(s.Dict["Matrix"]); len(v) == 6 {
@@ -351,7 +385,7 @@ func (c *stream) do() {
 		if res == nil {
 			res = c.res
 		}
-		if out, changed := w.walk(data, res, m.then(c.st.ctm)); changed {
+		if out, changed := w.walkForm(f.src, res, m.then(c.st.ctm), f); changed {
 			// The same stream, so that all who refer to it see the change.
 			made := object.Deflate(out, s.Dict)
 			s.Raw, s.Dict = made.Raw, made.Dict
@@ -409,6 +443,7 @@ func (c *stream) mark(op string) {
 		props = c.w.d.Dict(c.w.d.Dict(c.res["Properties"])[nameOf(c.arg(1))])
 		if c.w.strip {
 			for _, k := range alternatives {
+				c.say(props[k])
 				delete(props, k)
 			}
 		}
@@ -418,6 +453,7 @@ func (c *stream) mark(op string) {
 	for _, k := range alternatives {
 		if props[k] != nil {
 			found = true
+			c.say(props[k])
 			delete(props, k)
 		}
 	}
@@ -428,6 +464,12 @@ func (c *stream) mark(op string) {
 		object.Print(&b, props)
 		b.WriteString(" " + op)
 		c.replace(b.Bytes())
+	}
+}
+
+func (c *stream) say(o object.Object) {
+	if s, ok := c.w.d.Resolve(o).(object.String); ok {
+		c.w.said = append(c.w.said, s.Text())
 	}
 }
 

@@ -22,6 +22,7 @@ type document struct {
 	warnings  []string
 	masks     map[int]bool
 	known     map[int]*font
+	shown     map[*object.Stream]*shownForm
 }
 
 func (d *document) warn(format string, args ...any) {

@@ -95,7 +95,9 @@ func (s *sheet) bytes() []byte {
 	return data
 }
 
-func line(y int, text string) string { return fmt.Sprintf("BT /F 12 Tf 20 %d Td (%s) Tj ET\n", y, text) }
+func line(y int, text string) string {
+	return fmt.Sprintf("BT /F 12 Tf 20 %d Td (%s) Tj ET\n", y, text)
+}
 
 // pages makes a file with one page for each letter, which it shows.
 func pages(letters string) []byte {

@@ -62,6 +62,9 @@ func (e *engine) redact(ctx context.Context, r *media.Request) (media.Result, er
 	} else if ok {
 		return media.Result{}, media.Failf("the replacement %q matches what is to be redacted. Choose another one.", x.label)
 	}
+	if err := x.plain(); err != nil {
+		return media.Result{}, err
+	}
 	if err := x.locate(ctx); err != nil {
 		return media.Result{}, err
 	}
@@ -88,6 +91,56 @@ func describeMatch(m media.Match) string {
 		return "/" + m.Source + "/" + m.Flags
 	}
 	return fmt.Sprintf("%q", m.Text)
+}
+
+// plain removes what says the text a second time, before anything is looked for: readers take it in place of the text.
+func (x *redaction) plain() error {
+	d := x.d
+	var said []string
+	changed := false
+	for _, p := range x.leaves {
+		src, err := d.contents(p.dict)
+		if err != nil {
+			continue // the page is looked at again, and drawn if need be
+		}
+		w := &walker{d: d, strip: true}
+		out, differs := w.walk(src, d.Dict(p.dict["Resources"]), unit)
+		if said = append(said, w.said...); differs {
+			p.dict["Contents"] = d.Add(object.Deflate(out, nil))
+		}
+		changed = changed || differs || len(w.said) > 0
+	}
+	d.each(func(o object.Object) {
+		v, ok := o.(object.Dict)
+		if !ok {
+			return
+		}
+		for _, k := range alternatives {
+			if s, ok := d.Resolve(v[k]).(object.String); ok && (k != "E" || v["S"] != nil) {
+				said, changed = append(said, s.Text()), true
+				delete(v, k)
+			}
+		}
+	})
+	for _, s := range said {
+		if _, _, err := x.in([]rune(s)); err != nil {
+			return err
+		}
+	}
+	if !changed {
+		return nil
+	}
+	data, err := d.Write()
+	if err != nil {
+		return fail(x.r.In.Name, err)
+	}
+	f, err := object.Open(data, limits(x.r))
+	if err != nil {
+		return fail(x.r.In.Name, err)
+	}
+	d.File, d.data, d.shown, d.known, d.masks = f, data, nil, nil, nil
+	x.leaves = d.leaves()
+	return nil
 }
 
 // locate finds the matches on the pages, and the pages whose annotations show some.
@@ -186,11 +239,11 @@ func (x *redaction) page(i int, page object.Dict) error {
 		}
 		return nil
 	}
-	if len(glyphs) == 0 && !bytes.Contains(src, []byte("/ActualText")) && !bytes.Contains(src, []byte("/Alt")) && page["StructParents"] == nil {
+	if len(glyphs) == 0 && x.counts[i] == 0 {
 		return nil
 	}
 	covered := false
-	w := &walker{d: x.d, strip: true}
+	w := &walker{d: x.d}
 	if len(glyphs) > 0 {
 		w.drop = func(px, py float64) bool {
 			hit := false
@@ -209,7 +262,7 @@ func (x *redaction) page(i int, page object.Dict) error {
 			}
 		}
 	}
-	out, changed := w.walk(src, x.d.Dict(page["Resources"]), unit)
+	out, _ := w.walk(src, x.d.Dict(page["Resources"]), unit)
 	lost := false
 	for _, g := range glyphs {
 		lost = lost || g.ink && !g.met
@@ -222,7 +275,7 @@ func (x *redaction) page(i int, page object.Dict) error {
 	case w.limit:
 		x.drawn[i] = "its content is nested too deep"
 	}
-	if len(glyphs) == 0 && !changed {
+	if len(glyphs) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
@@ -344,12 +397,6 @@ func (x *redaction) scrub(o object.Object, depth int) (object.Object, error) {
 			}
 		}
 	case object.Dict:
-		_, isString := x.d.Resolve(v["E"]).(object.String)
-		for _, k := range alternatives {
-			if k != "E" || isString && v["S"] != nil {
-				delete(v, k)
-			}
-		}
 		before := x.strings
 		for k, e := range v {
 			if v[k], err = x.scrub(e, depth+1); err != nil {

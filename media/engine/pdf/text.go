@@ -135,8 +135,8 @@ func ranges(nums []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// broken is a word that the end of a line divides: PDFium puts a mark in place of the hyphen.
-var broken = regexp.MustCompile("[\x02\ufffe\u00ad][ \t]*\n[ \t]*")
+// broken is a word that the end of a line divides: PDFium puts a mark in place of the hyphen, and often drops the line end.
+var broken = regexp.MustCompile("[\x02\ufffe\u00ad][ \t]*\n?[ \t]*")
 
 // clean joins divided words and takes out what no reader sees.
 func clean(s string) string {
@@ -146,9 +146,7 @@ func clean(s string) string {
 		switch {
 		case c == '\n' || c == '\t':
 			return c
-		case c == 0x02, c == 0xfffe:
-			return '-'
-		case c < 0x20, c == 0x7f, c == 0xad, c == 0xfeff:
+		case c < 0x20, c == 0x7f, c == 0xfeff:
 			return -1
 		}
 		return c
