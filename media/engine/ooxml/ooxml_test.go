@@ -3,10 +3,13 @@ package ooxml
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -522,4 +525,96 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// line is a line of a page: how far down it stands, and its words with their places across.
+type line struct {
+	down  float64
+	words []string
+}
+
+// lines are the lines of a PDF in order.
+func lines(t *testing.T, totext, pdf string) []line {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), totext, "-bbox", pdf, "-").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[float64]int{}
+	var all []line
+	page := 0.0
+	word := regexp.MustCompile(`<word xMin="([^"]*)" yMin="([^"]*)" [^>]*>(.*)</word>`)
+	for s := range strings.Lines(string(out)) {
+		if strings.Contains(s, "<page ") {
+			page += 10_000
+		}
+		if m := word.FindStringSubmatch(s); m != nil {
+			y, err := strconv.ParseFloat(m[2], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y += page
+			i, ok := at[y]
+			if !ok {
+				i, at[y] = len(all), len(all)
+				all = append(all, line{down: y})
+			}
+			all[i].words = append(all[i].words, m[1]+" "+m[3])
+		}
+	}
+	for _, l := range all {
+		slices.Sort(l.words)
+	}
+	slices.SortFunc(all, func(a, b line) int { return int(a.down*1000) - int(b.down*1000) })
+	return all
+}
+
+// What is not redacted stands on the page where it stood.
+func TestLibreOfficeLayoutIsUnchanged(t *testing.T) {
+	soffice, err := exec.LookPath("soffice")
+	if err != nil {
+		t.Skip("soffice is not installed: scripts/deps.sh installs it")
+	}
+	totext, err := exec.LookPath("pdftotext")
+	if err != nil {
+		t.Skip("pdftotext is not installed: apt-get install poppler-utils")
+	}
+	dir := t.TempDir()
+	args := []string{"-env:UserInstallation=file://" + dir + "/profile", "--headless", "--convert-to", "pdf", "--outdir", dir}
+	put := func(name string, data []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, filepath.Join(dir, name))
+	}
+	names := []string{"contract.docx", "deck.pptx", "rep.docx"}
+	for _, name := range names {
+		put("was-"+name, sample(t, name).Data)
+		put("now-"+name, must(t, sample(t, name), `redact match=/[1-9]\d{2}-\d{2}-\d{4}/ replace="000-00-0000"`).Media.Data)
+	}
+	if out, err := exec.CommandContext(t.Context(), soffice, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range names {
+		pdf := strings.TrimSuffix(name, filepath.Ext(name)) + ".pdf"
+		was, now := lines(t, totext, filepath.Join(dir, "was-"+pdf)), lines(t, totext, filepath.Join(dir, "now-"+pdf))
+		if len(was) != len(now) {
+			t.Errorf("%s had %d lines and has %d", name, len(was), len(now))
+			continue
+		}
+		same := 0
+		for i, l := range was {
+			if regexp.MustCompile(` \d{2,3}-|-\d{4}\b`).MatchString(strings.Join(l.words, "\n")) {
+				continue
+			}
+			// A line whose italic number is gone may be a tenth of a point lower.
+			if d := cmp.Diff(l.words, now[i].words); d != "" && len(l.words) > 1 || math.Abs(l.down-now[i].down) > 0.5 {
+				t.Errorf("%s: at %v, now %v: %s", name, l.down, now[i].down, d)
+			}
+			same++
+		}
+		if same < 5 {
+			t.Errorf("%s: only %d lines were compared", name, same)
+		}
+	}
 }
