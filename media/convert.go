@@ -25,9 +25,9 @@ type edge struct {
 // edges returns the conversions from a type, direct ones only, in the order of supply.
 func (p *Pipeline) edges(mime string) []edge {
 	var out []edge
-	for i := range p.cfg.Engines {
-		for j := range p.cfg.Engines[i].Convert {
-			c := &p.cfg.Engines[i].Convert[j]
+	for i := range p.engines() {
+		for j := range p.engines()[i].Convert {
+			c := &p.engines()[i].Convert[j]
 			if !Matches(c.From, mime) {
 				continue
 			}
@@ -122,8 +122,8 @@ func (p *Pipeline) Create(ctx context.Context, format string) (Payload, error) {
 
 func (p *Pipeline) allTargets() []string {
 	var out []string
-	for i := range p.cfg.Engines {
-		for _, c := range p.cfg.Engines[i].Convert {
+	for i := range p.engines() {
+		for _, c := range p.engines()[i].Convert {
 			for _, t := range c.To {
 				if slices.Contains(pipe.Targets, t) && !slices.Contains(out, t) && !Matches(c.From, EmptyMIME) {
 					out = append(out, t)
@@ -242,7 +242,7 @@ func (r *run) choose(ctx context.Context, s Selection, able []candidate) (doing,
 	if len(able) == 1 || len(r.p.cfg.Selection) == 0 {
 		return able[0].do, nil
 	}
-	id := func(c candidate) string { return r.p.cfg.Engines[c.engine].ID }
+	id := func(c candidate) string { return r.p.engines()[c.engine].ID }
 	all := able
 	for _, stage := range r.p.cfg.Selection {
 		s.Candidates = nil

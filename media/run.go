@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func (p *Pipeline) Run(ctx context.Context, in Payload, plan Plan, opt RunOption
 		return Result{}, &Error{Code: BadArg, Message: "the plan has no steps."}
 	}
 	for i := range plan.Steps {
-		if s := &plan.Steps[i]; !p.available[s.Verb] {
+		if s := &plan.Steps[i]; !p.Available(s.Verb) {
 			return Result{}, p.engineMissing(i, s, fmt.Sprintf("%s has no engine here.", words(s.Verb)))
 		}
 	}
@@ -203,6 +204,8 @@ func (r *run) step(ctx context.Context, i, n int, in Payload) (Result, error) {
 		return r.extractText(ctx, s, in)
 	case s.Verb == "extract.metadata":
 		return r.metadata(ctx, s, in)
+	case s.Verb == "audio.transcribe":
+		return r.transcribe(ctx, s, in)
 	}
 	return r.edit(ctx, s, in)
 }
@@ -256,8 +259,8 @@ func (r *run) after(v *pipe.Verb, in *Payload) string {
 // worksOn names the formats that engines declare for a verb, or else its families.
 func (r *run) worksOn(v *pipe.Verb, families []string) string {
 	var out []string
-	for i := range r.p.cfg.Engines {
-		for _, d := range r.p.cfg.Engines[i].Edit {
+	for i := range r.p.engines() {
+		for _, d := range r.p.engines()[i].Edit {
 			if !slices.Contains(d.Ops, v.ID) {
 				continue
 			}
@@ -287,6 +290,8 @@ func (r *run) able(v *pipe.Verb, in *Payload) bool {
 		return true
 	case v.ID == "convert":
 		return len(r.p.edges(in.MIME)) > 0
+	case v.ID == "audio.transcribe":
+		return r.p.path(in.MIME, "pcm") != nil
 	case v.ID == "extract.text":
 		return Textual(in.MIME) || r.p.path(in.MIME, "txt") != nil
 	case strings.HasPrefix(v.ID, "image."):
@@ -297,9 +302,9 @@ func (r *run) able(v *pipe.Verb, in *Payload) bool {
 
 func (r *run) edits(op, mime string) []candidate {
 	var able []candidate
-	for i := range r.p.cfg.Engines {
-		for j := range r.p.cfg.Engines[i].Edit {
-			d := &r.p.cfg.Engines[i].Edit[j]
+	for i := range r.p.engines() {
+		for j := range r.p.engines()[i].Edit {
+			d := &r.p.engines()[i].Edit[j]
 			if slices.Contains(d.Ops, op) && Matches(d.Over, mime) {
 				able = append(able, candidate{i, d.Do})
 				break
@@ -459,6 +464,26 @@ func (r *run) extractText(ctx context.Context, s *Step, in Payload) (Result, err
 	}
 	t := string(res.Media.Data)
 	return Result{Read: &Reading{Data: t, Text: t}, Warnings: res.Warnings}, nil
+}
+
+// transcribe decodes sound and has it written down.
+func (r *run) transcribe(ctx context.Context, s *Step, in Payload) (Result, error) {
+	out, _ := s.Args["out"].(string)
+	out = cmp.Or(out, "txt")
+	if r.p.path(in.MIME, "pcm") == nil || r.p.path(PCMMIME, out) == nil {
+		return Result{}, &Error{Code: EngineRequired, Verb: "audio.transcribe", Final: true, Message: fmt.Sprintf("%s is %s; to write down what is said in it as %s needs a decoder and a speech engine, and one of them is not here.", in.Name, in.MIME, out)}
+	}
+	pcm, err := r.convert(ctx, in, "pcm", nil)
+	if err != nil {
+		return Result{}, err
+	}
+	pcm.Media.Name = in.Name
+	res, err := r.convert(ctx, *pcm.Media, out, map[string]any{"lang": s.Args["lang"], "translate": s.Args["translate"]})
+	if err != nil {
+		return Result{}, err
+	}
+	t := string(res.Media.Data)
+	return Result{Read: &Reading{Data: t, Text: t}, Warnings: append(pcm.Warnings, res.Warnings...)}, nil
 }
 
 // DecodeText returns the text of a text file in UTF-8 with plain line feeds. What is not text in a known encoding has its

@@ -44,6 +44,9 @@ func (f *forge) planQuery(ctx context.Context, call *tool.Call, raw json.RawMess
 	if string(in.Ops) == "null" || string(in.Ops) == "[]" {
 		in.Ops = nil
 	}
+	if err := f.Pipeline.Find(ctx); err != nil {
+		return tool.Action{}, err
+	}
 	var plan media.Plan
 	var err error
 	switch {
