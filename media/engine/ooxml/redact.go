@@ -73,6 +73,8 @@ func (f *file) redact(ctx context.Context, red *tree.Redaction, depth int) error
 			err = f.redactSVG(name, red)
 		case "office":
 			err = f.redactInner(ctx, name, red, depth)
+		case "media":
+			err = f.redactPicture(ctx, name, red)
 		}
 		if err != nil {
 			return err

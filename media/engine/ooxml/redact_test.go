@@ -121,6 +121,8 @@ func TestRedactEveryPlace(t *testing.T) {
 		{"tracked deletion", doc(t, wp(`<w:del w:id="1" w:author="B"><w:r><w:delText>123-45-</w:delText></w:r><w:r><w:delText>6789</w:delText></w:r></w:del>`))},
 		{"split by a deletion", doc(t, wp(wr("123-45-")+`<w:del w:id="1" w:author="B"><w:r><w:delText>99</w:delText></w:r></w:del>`+wr("6789")))},
 		{"split by an insertion", doc(t, wp(wr("123-4")+`<w:ins w:id="1" w:author="B"><w:r><w:t>xyz</w:t></w:r></w:ins>`+wr("5-6789")))},
+		{"joined by a deleted end of a paragraph", doc(t, `<w:p><w:pPr><w:rPr><w:del w:id="1" w:author="B"/></w:rPr></w:pPr>`+wr("123-45-")+`</w:p>`+wp(wr("6789")))},
+		{"joined where an insertion is declined", doc(t, `<w:p><w:pPr><w:rPr><w:ins w:id="1" w:author="B"/></w:rPr></w:pPr>`+wr("123-45-")+`</w:p>`+wp(wr("6789")))},
 		{"moved", doc(t, wp(`<w:moveFrom w:id="1" w:author="B"><w:r><w:t>123-45-6789</w:t></w:r></w:moveFrom>`))},
 		{"hidden text", doc(t, wp(`<w:r><w:rPr><w:vanish/></w:rPr><w:t>123-45-6789</w:t></w:r>`))},
 		{"split by hidden text", doc(t, wp(wr("123-4")+`<w:r><w:rPr><w:vanish/></w:rPr><w:t>no</w:t></w:r>`+wr("5-6789")))},

@@ -44,7 +44,7 @@ func (s *stream) put(text string, from, to int, node *tree.Node, flag uint8) {
 }
 
 func (s *stream) separate(flag uint8) {
-	if n := len(s.segs); n > 0 && (s.segs[n-1].from >= 0 || s.segs[n-1].flag != flag) {
+	if n := len(s.segs); n > 0 && (s.segs[n-1].from >= 0 || (s.segs[n-1].flag^flag)&isInstr != 0) {
 		s.put("\n", -1, -1, nil, flag)
 	}
 }
@@ -185,7 +185,7 @@ func (g *gatherer) walk(n *tree.Node, s *stream, flag uint8, para bool) {
 			}
 			s.separate(0)
 			g.walk(k, s, flag, true)
-			s.separate(0)
+			s.separate(endOf(k))
 		case "w:txbxContent", "mc:Fallback":
 			g.apart(k, flag)
 		case "w:del", "w:moveFrom":
@@ -202,6 +202,24 @@ func (g *gatherer) walk(n *tree.Node, s *stream, flag uint8, para bool) {
 			g.walk(k, s, flag, para)
 		}
 	}
+}
+
+// endOf says who sees the end of a paragraph: a deleted one joins it with the next.
+func endOf(p *tree.Node) uint8 {
+	pr := p.Child("w:pPr")
+	if pr == nil {
+		return 0
+	}
+	if pr = pr.Child("w:rPr"); pr == nil {
+		return 0
+	}
+	switch {
+	case pr.Child("w:del", "w:moveFrom") != nil:
+		return isDeleted
+	case pr.Child("w:ins", "w:moveTo") != nil:
+		return isInserted
+	}
+	return 0
 }
 
 func (g *gatherer) text(n *tree.Node, s *stream, flag uint8) {

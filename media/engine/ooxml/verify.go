@@ -81,8 +81,11 @@ func (f *file) verify(ctx context.Context, data []byte, red *tree.Redaction) err
 			f.warn("%s is no document; its bytes and the texts in it were searched, and what it draws was not seen. sanitize removes such objects and macros.", name)
 		}
 	}
-	if pictures > 0 {
+	switch {
+	case pictures > 0 && f.r.ReadPicture == nil:
 		f.warn("The file holds %d pictures or recordings; words that they show were not read.", pictures)
+	case pictures > 0:
+		f.warn("The file holds %d pictures or recordings; their words were read by OCR, which misses some.", pictures)
 	}
 	return directoryHit(data, red)
 }
