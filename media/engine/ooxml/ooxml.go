@@ -5,7 +5,7 @@
 // every part that can hold words, in the ways a reader and a program could see them, looks again at the result, and gives
 // out nothing that still holds a match.
 //
-// Encrypted files are refused. Signed ones are read; a change ends the signature, and is done only where the step says so.
+// Encrypted files are opened with the password of the step; what is made of them is not encrypted. Signed ones are read; a change ends the signature, and is done only where the step says so.
 package ooxml
 
 import (
@@ -32,8 +32,10 @@ func Engine() media.Engine {
 			{From: []string{media.EmptyMIME}, To: []string{"docx", "pptx"}, Keep: media.Exact, Do: blank},
 			{From: []string{"text/markdown", "text/html", "text/plain"}, To: []string{"docx"}, Keep: media.Structure, Do: toDoc},
 			{From: both, To: []string{"txt", "md", "html"}, Keep: media.Structure, Do: convert},
+			{From: []string{lockedMIME}, To: []string{"txt", "md", "html"}, Keep: media.Structure, Do: unlocked},
 		},
 		Edit: []media.Edit{
+			{Over: []string{lockedMIME}, Ops: lockedOps, Do: unlocked},
 			{Over: both, Ops: []string{"redact"}, Do: redact},
 			{Over: both, Ops: []string{"sanitize"}, Do: sanitize},
 			{Over: both, Ops: []string{"normalize"}, Do: normalize},
