@@ -236,13 +236,31 @@ var wordAttrs = []string{
 var wordVals = []string{
 	"w:alias", "w:tag", "w:docVar", "w:statusText", "w:helpText", "w:default", "w:name", "w:description", "w:comment",
 	"w:caption", "w:query", "w:connectString", "w:mailSubject", "w:addressFieldName", "w:udl", "w:table", "w:src",
-	"w:dataSource", "w:category", "w:lid", "w:listEntry", "w:mappedName", "w:column",
+	"w:dataSource", "w:category", "w:lvlText", "w:listEntry", "w:mappedName", "w:column",
 }
 
 // notNames are elements whose name is no word of the document: fonts, functions, themes.
 var notNames = []string{
 	"w:font", "w:lsdException", "a:theme", "a:clrScheme", "a:fontScheme", "a:fmtScheme", "a:gd", "w:latentStyles",
 	"w:style", "w:compatSetting",
+}
+
+// builtIns begin the names of styles that programs know and act on.
+var builtIns = []string{
+	"normal", "heading", "title", "subtitle", "list", "toc", "table", "body text", "caption", "header", "footer", "footnote", "endnote", "quote",
+	"intense", "subtle", "hyperlink", "followedhyperlink", "strong", "emphasis", "index", "default", "comment", "annotation", "page number",
+	"plain", "html", "balloon", "block text", "book title", "closing", "date", "document map", "e-mail", "envelope", "line number", "macro", "message",
+	"no spacing", "no list", "note heading", "placeholder", "revision", "salutation", "signature", "light", "medium", "dark", "colorful", "grid",
+	"unresolved", "mention", "smart", "source code", "verbatim",
+}
+
+// builtIn reports whether a style has a name that is not its author's.
+func builtIn(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(builtIns, func(b string) bool {
+		rest, ok := strings.CutPrefix(name, b)
+		return ok && (rest == "" || strings.IndexByte(" 0123456789-", rest[0]) >= 0)
+	})
 }
 
 // wordyAttr reports whether an attribute holds words that may be changed.
@@ -252,6 +270,8 @@ func wordyAttr(part string, n *tree.Node, a *tree.Attr) bool {
 		return false
 	case strings.HasPrefix(part, "customXml/") && !strings.Contains(part, "itemProps"):
 		return true
+	case a.Name == "w:val" && n.Name == "w:name" && n.Parent != nil && n.Parent.Name == "w:style":
+		return !builtIn(a.Val)
 	case a.Name == "w:val":
 		return slices.Contains(wordVals, n.Name)
 	case a.Name == "val" && n.Name == "p:tag":

@@ -190,6 +190,23 @@ func TestRedactKeepsWhatIsAround(t *testing.T) {
 	}
 }
 
+// Words that files are built of are no reason to refuse, and what they mean to a program stays.
+func TestRedactWordsOfTheFormat(t *testing.T) {
+	src := media.Payload{Data: []byte("# A heading of the document\n\nIts Title, image, style, Table and Normal text. Content of Default.\n\n> Quote\n\n- List\n"), Name: "a.md"}
+	in := *must(t, src, "convert to=docx").Media
+	for _, word := range []string{"heading", "document", "Title", "image", "style", "Table", "Normal", "Content", "Default", "Quote", "List"} {
+		res := must(t, in, "redact match="+word+" replace=X")
+		md := string(must(t, *res.Media, "convert to=md").Media.Data)
+		if strings.Contains(md, word) || !strings.HasPrefix(md, "# A ") || !strings.Contains(md, "\n> ") || !strings.Contains(md, "\n- ") {
+			t.Errorf("%s: %q", word, md)
+		}
+	}
+	own := doc(t, wp(wr("x")), [3]string{"word/styles.xml", "styles", `<w:styles ` + wNS + `><w:style w:styleId="J"><w:name w:val="Style of Jane Doe"/></w:style></w:styles>`})
+	if got := string(members(t, must(t, own, `redact match="Jane Doe"`).Media.Data)["word/styles.xml"]); strings.Contains(got, "Jane") {
+		t.Error(got)
+	}
+}
+
 // What cannot be emptied is refused, never given out.
 func TestRedactRefuses(t *testing.T) {
 	wide := make([]byte, 0, 64)
@@ -211,6 +228,7 @@ func TestRedactRefuses(t *testing.T) {
 		{"metadata of a picture", doc(t, wp(wr(ssn)), [3]string{"word/media/image1.png", "image", "\x89PNG\r\n\x1a\n tEXt " + ssn + "\x00"}), redactAll, "still stands in the part word/media/image1.png"},
 		{"an attribute that is not to be touched", doc(t, wp(`<w:r><w:rPr><w:rStyle w:val="S123-45-6789"/></w:rPr><w:t>123-45-6789</w:t></w:r>`)), redactAll, "still stands in the part word/document.xml"},
 		{"the name of a part", doc(t, wp(wr(ssn)), [3]string{"word/media/123-45-6789.png", "image", "\x89PNG\r\n\x1a\n"}), redactAll, "still stands in the name of the part"},
+		{"an attribute that nobody knows", doc(t, wp(`<x:y xmlns:x="urn:x" hint="of Jane Doe"/>`+wr("Jane Doe"))), `redact match="Jane Doe"`, "still stands in the part word/document.xml"},
 		{"UTF-16", doc(t, wp(wr(ssn)), [3]string{"word/header1.xml", "header", "\xff\xfe" + string(wide)}), redactAll, "is not UTF-8"},
 	} {
 		res, err := run(t, tt.in, tt.do)
