@@ -65,7 +65,7 @@ func (f *file) readDoc(pictures bool) (*flow.Doc, error) {
 	}
 	d.doc.Blocks = slices.Concat(head, blocks, foot)
 	if d.hidden > 0 {
-		f.warn("%d pieces of hidden text were left out.", d.hidden)
+		f.warn("Hidden text was left out: %s.", counted(d.hidden, "piece"))
 	}
 	return d.doc, nil
 }

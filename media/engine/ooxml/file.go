@@ -160,6 +160,14 @@ func (f *file) warn(format string, args ...any) {
 	}
 }
 
+// counted writes a number with its unit.
+func counted(n int, unit string) string {
+	if n != 1 {
+		unit += "s"
+	}
+	return fmt.Sprintf("%d %s", n, unit)
+}
+
 // names lists the parts that are left, in order.
 func (f *file) names() []string {
 	var out []string

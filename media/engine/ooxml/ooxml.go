@@ -71,7 +71,7 @@ func convert(_ context.Context, r *media.Request) (media.Result, error) {
 		d.Title = media.Base(r.In.Name)
 	}
 	if n := d.Deletions(); n > 0 {
-		f.warn("%d pieces of text that are deleted but tracked were left out.", n)
+		f.warn("Text that is deleted but tracked was left out: %s.", counted(n, "piece"))
 	}
 	out := ""
 	switch r.To {

@@ -123,9 +123,9 @@ func (f *file) verify(ctx context.Context, data []byte, red *tree.Redaction) err
 	}
 	switch {
 	case pictures > 0 && f.r.ReadPicture == nil:
-		f.warn("The file holds %d pictures or recordings; words that they show were not read.", pictures)
+		f.warn("The file holds %s; what words are in pictures and recordings was not read.", counted(pictures, "media file"))
 	case pictures > 0:
-		f.warn("The file holds %d pictures or recordings; their words were read by OCR, which misses some.", pictures)
+		f.warn("The file holds %s; words in pictures were read by OCR, which misses some.", counted(pictures, "media file"))
 	}
 	return directoryHit(data, red)
 }
