@@ -96,7 +96,9 @@ func (p *Pipeline) Targets(mime string) []string {
 }
 
 // Creatable returns the formats in which a new file can be made.
-func (p *Pipeline) Creatable() []string { return p.Targets(EmptyMIME) }
+func (p *Pipeline) Creatable() []string {
+	return slices.DeleteFunc(p.Targets(EmptyMIME), func(t string) bool { f, ok := FormatOf(t); return !ok || f.MIME == PCMMIME })
+}
 
 // Create makes a blank file. Errors: *Error with code EMPTY_FORMAT_UNAVAILABLE or EMPTY_GENERATION_FAILED.
 func (p *Pipeline) Create(ctx context.Context, format string) (Payload, error) {

@@ -15,6 +15,15 @@ have node || need+=(nodejs)
 have npm || need+=(npm)
 have soffice || need+=(libreoffice-calc-nogui libreoffice-writer-nogui libreoffice-impress-nogui) # the judge of workbooks, documents and decks
 have pdftotext || need+=(poppler-utils)
+# programs that serve as engines for media, with what their tests listen to and read
+have tesseract || need+=(tesseract-ocr tesseract-ocr-eng)
+have ffmpeg || need+=(ffmpeg)
+have pocketsphinx_continuous || need+=(pocketsphinx pocketsphinx-en-us)
+[ -e /usr/share/pocketsphinx/test/data/librivox ] || need+=(pocketsphinx-testdata)
+have vips || need+=(libvips-tools)
+have qpdf || need+=(qpdf)
+have pandoc || need+=(pandoc)
+[ -e /usr/lib/python3/dist-packages/uno.py ] || need+=(python3-uno) # keeps LibreOffice running between files
 have gcc || need+=(gcc libc6-dev) # the race detector links with it
 if [ "${1:-}" = browser ]; then
   have chromium || need+=(chromium)

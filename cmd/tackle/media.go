@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tackle-dev/tackle/host/local"
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine"
 	"github.com/tackle-dev/tackle/tool"
@@ -48,41 +49,60 @@ func (a *app) mediaCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&force, "force", false, "write over a file that exists")
 	cmd.AddCommand(&cobra.Command{
 		Use: "verbs", Short: "List the verbs that work here", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			p, err := media.New(media.Config{Engines: engine.All()})
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			box, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
+			defer box.Close()
+			found, err := box.MediaPrograms(cmd.Context())
+			if err != nil {
+				return err
+			}
+			p := box.MediaPipeline()
 			for _, v := range p.Verbs() {
 				fmt.Fprintf(a.out, "%s\n    %s\n", v.Signature(), v.Doc)
 			}
 			fmt.Fprintf(a.out, "\nNew files: empty:FORMAT with %s\n", strings.Join(p.Creatable(), ", "))
+			var names []string
+			for _, f := range found {
+				if f.Engine != nil {
+					names = append(names, strings.TrimSpace(f.Name+" "+f.Version))
+				}
+			}
+			if names != nil {
+				fmt.Fprintf(a.out, "Programs that are used: %s. 'tackle doctor' says of the others why not.\n", strings.Join(names, ", "))
+			}
 			return nil
 		},
 	})
 	return cmd
 }
 
+// cache is where engines keep what makes them fast; "" where there is no place for it.
+func (a *app) cache() string {
+	state := a.state
+	if state == "" {
+		dir, err := local.DefaultStateDir()
+		if err != nil {
+			return ""
+		}
+		state = dir
+	}
+	return filepath.Join(state, "cache")
+}
+
 // media runs a statement on a file for the person at the terminal.
 func (a *app) media(ctx context.Context, file, statement, out string, force bool) error {
-	p, err := media.New(media.Config{Engines: engine.All(), Resolve: func(_ context.Context, id string) (media.Payload, error) { return a.mediaFile(id) }})
+	p, err := media.New(media.Config{Engines: engine.With(engine.Config{Cache: a.cache()})})
 	if err != nil {
 		return err
 	}
-	plan, err := p.Compile(statement)
-	if err != nil {
-		return err
+	res, err := a.runMedia(ctx, p, file, statement)
+	var e *media.Error
+	if errors.As(err, &e) && (e.Code == media.EngineRequired || e.Code == media.UnsupportedOp || e.Code == "EMPTY_FORMAT_UNAVAILABLE") {
+		res, err = a.withPrograms(ctx, file, statement, err)
 	}
-	var in media.Payload
-	if format, ok := media.EmptyID(file); ok {
-		in, err = p.Create(ctx, format)
-	} else {
-		in, err = a.mediaFile(file)
-	}
-	if err != nil {
-		return err
-	}
-	res, err := p.Run(ctx, in, plan, media.RunOptions{})
 	if err != nil {
 		return err
 	}
@@ -116,6 +136,38 @@ func (a *app) media(ctx context.Context, file, statement, out string, force bool
 		return usage{fmt.Errorf("media: the statement makes %d files; say with -o in which folder to write them", len(res.List))}
 	}
 	return a.writeAll(out, res.List, force)
+}
+
+// runMedia runs a statement on a file.
+func (a *app) runMedia(ctx context.Context, p *media.Pipeline, file, statement string) (media.Result, error) {
+	plan, err := p.Compile(statement)
+	if err != nil {
+		return media.Result{}, err
+	}
+	var in media.Payload
+	if format, ok := media.EmptyID(file); ok {
+		in, err = p.Create(ctx, format)
+	} else {
+		in, err = a.mediaFile(file)
+	}
+	if err != nil {
+		return media.Result{}, err
+	}
+	return p.Run(ctx, in, plan, media.RunOptions{Resolve: func(_ context.Context, id string) (media.Payload, error) { return a.mediaFile(id) }})
+}
+
+// withPrograms runs a statement that the engines inside cannot run, with the programs of the machine. Where none of them
+// helps, what the engines said stands.
+func (a *app) withPrograms(ctx context.Context, file, statement string, inside error) (media.Result, error) {
+	box, err := a.open(ctx)
+	if err != nil {
+		return media.Result{}, inside
+	}
+	defer box.Close()
+	if _, err := box.MediaPrograms(ctx); err != nil {
+		return media.Result{}, errors.Join(inside, err)
+	}
+	return a.runMedia(ctx, box.MediaPipeline(), file, statement)
 }
 
 // mediaFile reads a file that a person named.

@@ -222,7 +222,7 @@ func TestContract(t *testing.T) {
 						`{"media_id":"a","q":"x","ops":[{"verb":"x","args":{}}]}`: tool.BadRequest,
 						`{"media_id":"a","q":"slect pages=1"}`:                    tool.UnknownVerb,
 						`{"media_id":"a","q":"redact match=/a"}`:                  tool.PipeSyntax,
-						`{"media_id":"a","q":"convert to=pdf"}`:                   tool.EngineRequired,
+						`{"media_id":"a","q":"convert to=numbers"}`:               tool.EngineRequired,
 						`{"media_id":"a","q":"chunk size=0"}`:                     tool.BadArgument,
 					}
 				}
