@@ -17,11 +17,12 @@ import (
 
 const mime = "application/pdf"
 
-type engine struct{ box *sandbox }
+// engine has two sandboxes, of which each starts when it is first needed: one whose calls can be stopped, and a quick one.
+type engine struct{ box, quick *sandbox }
 
 // Engine returns the engine. Making it starts nothing.
 func Engine(cfg Config) media.Engine {
-	e := &engine{newSandbox(cfg)}
+	e := &engine{newSandbox(cfg, false), newSandbox(cfg, true)}
 	over := []string{mime}
 	return media.Engine{
 		ID:    "pdf",

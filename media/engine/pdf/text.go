@@ -26,7 +26,11 @@ const ocrDPI = 200
 
 // session opens a document in a worker and counts its pages.
 func (e *engine) session(ctx context.Context, r *media.Request, do func(w *worker, pages int) error) error {
-	err := e.box.run(ctx, func(w *worker) error {
+	return e.sessionIn(ctx, e.box, r, do)
+}
+
+func (e *engine) sessionIn(ctx context.Context, box *sandbox, r *media.Request, do func(w *worker, pages int) error) error {
+	err := box.run(ctx, func(w *worker) error {
 		if err := w.open(r.In.Data, password(r)); err != nil {
 			return err
 		}
@@ -58,9 +62,12 @@ func (e *engine) toText(ctx context.Context, r *media.Request) (media.Result, er
 // something here can.
 func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []string, err error) {
 	force := r.Args["ocr"] == "force"
-	pictures := map[int][]byte{}
-	var unread []int
-	err = e.session(ctx, r, func(w *worker, n int) error {
+	box := e.box
+	if !e.quick.lost.Load() && tame(r) {
+		box = e.quick
+	}
+	var look []int // pages that may be pictures
+	err = e.sessionIn(ctx, box, r, func(w *worker, n int) error {
 		for i := range n {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -69,27 +76,17 @@ func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []
 			if err != nil {
 				return err
 			}
-			t = clean(t)
-			pages = append(pages, t)
-			if !force && strings.TrimSpace(t) != "" || w.blank(i) {
-				continue
+			pages = append(pages, clean(t))
+			if force || strings.TrimSpace(pages[i]) == "" {
+				look = append(look, i)
 			}
-			if r.ReadPicture == nil {
-				unread = append(unread, i+1)
-				continue
-			}
-			m, err := w.draw(i, ocrDPI, r.Limits.WithDefaults())
-			if err != nil {
-				return err
-			}
-			var b bytes.Buffer
-			if err := png.Encode(&b, m); err != nil {
-				return err
-			}
-			pictures[i] = b.Bytes()
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	pictures, unread, err := e.look(ctx, r, look)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,6 +112,39 @@ func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []
 			Message: fmt.Sprintf("%s has no text, only pictures of its pages, and reading those needs an OCR engine, which this deployment does not have.", r.In.Name)}
 	}
 	return pages, append(warnings, fmt.Sprintf("Pages without text that was read, because they are pictures: %s.", ranges(unread))), nil
+}
+
+// look draws the pages that show something, where something here can read them, and names them otherwise.
+func (e *engine) look(ctx context.Context, r *media.Request, pages []int) (pictures map[int][]byte, unread []int, err error) {
+	if len(pages) == 0 {
+		return nil, nil, nil
+	}
+	pictures = map[int][]byte{}
+	err = e.session(ctx, r, func(w *worker, _ int) error {
+		for _, i := range pages {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if w.blank(i) {
+				continue
+			}
+			if r.ReadPicture == nil {
+				unread = append(unread, i+1)
+				continue
+			}
+			m, err := w.draw(i, ocrDPI, r.Limits.WithDefaults())
+			if err != nil {
+				return err
+			}
+			var b bytes.Buffer
+			if err := png.Encode(&b, m); err != nil {
+				return err
+			}
+			pictures[i] = b.Bytes()
+		}
+		return nil
+	})
+	return pictures, unread, err
 }
 
 // ranges writes ascending numbers as 1-3, 5.
