@@ -48,9 +48,12 @@ func Open(data []byte, lim Limits) (*File, error) {
 	if err == ErrLimit {
 		return nil, err
 	}
-	if err != nil || f.catalog() == nil || f.Resolve(f.catalog()["Pages"]) == nil {
+	if err != nil || !f.placed() || f.Dict(f.catalog()["Pages"]) == nil {
 		if err := f.repair(); err != nil {
 			return nil, err
+		}
+		if f.Dict(f.catalog()["Pages"]) == nil {
+			return nil, ErrSyntax
 		}
 	}
 	f.Encrypted = f.Trailer["Encrypt"] != nil
@@ -61,6 +64,26 @@ func Open(data []byte, lim Limits) (*File, error) {
 		f.next = max(f.next, n)
 	}
 	return f, nil
+}
+
+// placed reports whether every object stands where the cross references say. Repair later would undo changes.
+func (f *File) placed() bool {
+	for n, e := range f.xref {
+		if e.off < 0 || e.stream != 0 {
+			continue
+		}
+		if e.off >= len(f.data) {
+			return false
+		}
+		l := &Lexer{b: f.data, at: e.off}
+		num, _ := l.Next()
+		_, _ = l.Next()
+		k, _ := l.Next()
+		if num != int64(n) || k != Keyword("obj") {
+			return false
+		}
+	}
+	return true
 }
 
 func word(b []byte) string {
@@ -337,8 +360,6 @@ func (f *File) Get(r Ref) Object {
 		n, found, _, ok := f.indirect(e.off)
 		if ok && n == r.Num {
 			o = found
-		} else if !f.Repaired && f.repair() == nil {
-			return f.Get(r)
 		}
 	}
 	f.objs[r.Num] = o
