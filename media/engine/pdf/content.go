@@ -57,11 +57,17 @@ type walker struct {
 	// strip removes alternatives for text from marked content.
 	strip bool
 	text  strings.Builder
-	depth int
-	steps int
-	open  int // q without Q at the end of the outermost stream
-	limit bool
-	said  []string // the alternatives that were met
+	// chars are those of text, when record is set, and of says which of glyphs each belongs to, -1 for none.
+	record bool
+	chars  []rune
+	of     []int
+	glyphs []glyph
+	pen    *[2]float64 // where the last glyph ended
+	depth  int
+	steps  int
+	open   int // q without Q at the end of the outermost stream
+	limit  bool
+	said   []string // the alternatives that were met
 }
 
 // shownForm is a form as it was, and which of its glyphs were left out so far, on whatever page.
@@ -202,8 +208,6 @@ func (c *stream) textOperator(op string) {
 	switch op {
 	case "BT":
 		c.tm, c.lm = unit, unit
-	case "ET":
-		c.w.text.WriteByte('\n')
 	case "Tf":
 		if n, ok := c.arg(0).(object.Name); ok {
 			c.st.font = c.font(n)
@@ -227,7 +231,6 @@ func (c *stream) textOperator(op string) {
 	case "Tm":
 		c.lm = c.matrix()
 		c.tm = c.lm
-		c.w.text.WriteByte(' ')
 	case "T*":
 		c.move(0, -c.st.lead)
 	case "Tj":
@@ -253,11 +256,6 @@ func (c *stream) textOperator(op string) {
 func (c *stream) move(x, y float64) {
 	c.lm = matrix{1, 0, 0, 1, x, y}.then(c.lm)
 	c.tm = c.lm
-	if y != 0 {
-		c.w.text.WriteByte('\n')
-	} else {
-		c.w.text.WriteByte(' ')
-	}
 }
 
 func (c *stream) font(n object.Name) *font {
@@ -290,9 +288,6 @@ func (c *stream) show(before string, list object.Array) {
 		if !ok {
 			if v, ok := object.Number(e); ok {
 				c.advance(-v / 1000 * st.size * st.stretch)
-				if v < -200 {
-					c.w.text.WriteByte(' ')
-				}
 				out = append(out, e)
 			}
 			continue
@@ -306,10 +301,11 @@ func (c *stream) show(before string, list object.Array) {
 			if width == 1 && raw == " " {
 				step += st.words
 			}
+			at := c.tm
 			c.advance(step * st.stretch)
 			if !c.leaves(x, y) {
 				kept = append(kept, raw...)
-				c.w.text.WriteString(st.font.text(code))
+				c.read(st.font.text(code), at, st.font.width(code)*st.size*st.stretch)
 				continue
 			}
 			dropped = true
@@ -331,6 +327,56 @@ func (c *stream) show(before string, list object.Array) {
 		object.Print(&b, out)
 		b.WriteString(" TJ")
 		c.replace(b.Bytes())
+	}
+}
+
+// read takes note of a glyph: a gap before it is a blank, another height another line.
+func (c *stream) read(text string, tm matrix, width float64) {
+	if strings.TrimSpace(text) == "" {
+		return // some programs put blanks without width into words; the gap says what is seen
+	}
+	w, m := c.w, tm.then(c.st.ctm)
+	x, y := m.at(0, c.st.rise)
+	dx, dy := m.at(1, c.st.rise)
+	dx, dy = dx-x, dy-y
+	long := math.Hypot(dx, dy)
+	em := long * math.Abs(c.st.size)
+	if w.pen != nil && em > 0 {
+		gx, gy := x-w.pen[0], y-w.pen[1]
+		along, across := (gx*dx+gy*dy)/long, math.Abs(gx*dy-gy*dx)/long
+		switch {
+		case across > 0.4*em:
+			w.put("\n", -1)
+		case along > 0.25*em || along < -0.4*em:
+			w.put(" ", -1)
+		case along > 0.12*em:
+			w.put(string(perhaps), -1)
+		}
+	}
+	ex, ey := m.at(width, c.st.rise)
+	w.pen = &[2]float64{ex, ey}
+	g := -1
+	if w.record && len(w.glyphs) < 5_000_000 {
+		b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+		for _, p := range [][2]float64{{0, -0.25}, {width, -0.25}, {0, 0.85}, {width, 0.85}} {
+			px, py := m.at(p[0], c.st.rise+p[1]*c.st.size)
+			b = box{min(b.left, px), min(b.bottom, py), max(b.right, px), max(b.top, py)}
+		}
+		g = len(w.glyphs)
+		w.glyphs = append(w.glyphs, glyph{x: x, y: y, box: b, ink: true})
+	}
+	w.put(text, g)
+}
+
+// perhaps is a gap that may be a blank, or the loose setting of a word.
+const perhaps = '\u200a'
+
+func (w *walker) put(s string, g int) {
+	w.text.WriteString(s)
+	if w.record {
+		for _, r := range s {
+			w.chars, w.of = append(w.chars, r), append(w.of, g)
+		}
 	}
 }
 

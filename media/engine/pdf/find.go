@@ -1,6 +1,9 @@
 package pdf
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -9,6 +12,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 )
 
 // finder knows what is looked for, and what was found so far.
@@ -172,6 +176,44 @@ func (f *finder) search(w *worker, i int) (glyphs []glyph, count int, err error)
 			}
 		}
 	}
+	return glyphs, count, nil
+}
+
+// traced finds matches in the content of a page as the walk over it reads it, which knows fonts that PDFium misreads.
+func (f *finder) traced(d *document, page object.Dict) (glyphs []glyph, count int, err error) {
+	src, err := d.contents(page)
+	if err != nil {
+		return nil, 0, nil // what cannot be decoded shows nothing
+	}
+	w := &walker{d: d, record: true}
+	w.walk(src, d.Dict(page["Resources"]), unit)
+	var tight []rune
+	var of []int
+	for i, r := range w.chars {
+		if r != perhaps {
+			tight, of = append(tight, r), append(of, w.of[i])
+		}
+	}
+	found := map[int]bool{}
+	for _, read := range []struct {
+		chars []rune
+		of    []int
+	}{{w.chars, w.of}, {tight, of}} {
+		hits, n, err := f.in(read.chars)
+		if err != nil {
+			return nil, 0, err
+		}
+		count = max(count, n)
+		for i := range hits {
+			if g := read.of[i]; g >= 0 && !found[g] {
+				found[g] = true
+				glyphs = append(glyphs, w.glyphs[g])
+			}
+		}
+	}
+	slices.SortFunc(glyphs, func(a, b glyph) int {
+		return cmp.Or(cmp.Compare(math.Round(b.y), math.Round(a.y)), cmp.Compare(a.x, b.x))
+	})
 	return glyphs, count, nil
 }
 

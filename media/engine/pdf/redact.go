@@ -145,7 +145,8 @@ func (x *redaction) plain() error {
 
 // locate finds the matches on the pages, and the pages whose annotations show some.
 func (x *redaction) locate(ctx context.Context) error {
-	return fail(x.r.In.Name, x.e.box.run(ctx, func(w *worker) error {
+	box, noted := x.e.choose(x.d.tame(len(x.leaves)))
+	return fail(x.r.In.Name, box.run(ctx, func(w *worker) error {
 		if err := w.open(x.d.data, ""); err != nil {
 			return err
 		}
@@ -164,12 +165,16 @@ func (x *redaction) locate(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if count > 0 {
-				x.glyphs[i], x.counts[i] = glyphs, count
+			more, traced, err := x.traced(x.d, x.leaves[i].dict)
+			if err != nil {
+				return err
+			}
+			if n := max(count, traced); n > 0 {
+				x.glyphs[i], x.counts[i] = append(glyphs, more...), n
 			}
 		}
 		for i := range n {
-			if len(x.d.Array(x.leaves[i].dict["Annots"])) == 0 {
+			if len(x.d.Array(x.leaves[i].dict["Annots"])) == 0 || noted != nil && !noted[i] {
 				continue
 			}
 			more, err := w.flatText(i)
@@ -433,11 +438,12 @@ func (x *redaction) finish(ctx context.Context) (media.Result, error) {
 			x.report(&res)
 			return res, nil
 		}
-		again := false
+		again := elsewhere == ""
 		for _, i := range bad {
-			if _, ok := x.drawn[i]; !ok {
-				x.drawn[i], again = "words were still found in its content", true
+			if _, ok := x.drawn[i]; ok {
+				again = false // not even as a picture
 			}
+			x.drawn[i] = "words were still found in its content"
 		}
 		if !again || round > 2 {
 			if elsewhere == "" {

@@ -14,32 +14,68 @@ const (
 	tameFile = 256 << 20
 )
 
+// choose returns the sandbox for reading the text of a document, and the pages whose annotations show something, from 0;
+// nil where that is not known.
+func (e *engine) choose(quick bool, noted map[int]bool) (*sandbox, map[int]bool) {
+	if quick && !e.quick.lost.Load() {
+		return e.quick, noted
+	}
+	return e.box, noted
+}
+
 // tame reports whether the text of a file can be read without the means to stop in the middle of a page: its objects are
 // whole, its fonts draw no content of their own, and what its pages show is small, written out. Forms within forms can be
-// tiny and show a million of them.
-func tame(r *media.Request) bool {
+// tiny and show a million of them. noted are the pages whose annotations show something, from 0; nil where that is not known.
+func tame(r *media.Request) (quick bool, noted map[int]bool) {
 	f, err := object.Open(r.In.Data, limits(r))
 	if err != nil || f.Encrypted || f.Repaired {
-		return false
+		return false, nil
 	}
-	d := &document{File: f, name: r.In.Name}
+	return (&document{File: f, name: r.In.Name}).tame(r.Limits.WithDefaults().Pages)
+}
+
+func (d *document) tame(most int) (quick bool, noted map[int]bool) {
 	c := &counter{d: d, forms: map[*object.Stream]int64{}}
 	total := int64(0)
 	leaves := d.leaves()
-	if len(leaves) == 0 || len(leaves) > r.Limits.WithDefaults().Pages {
-		return false
+	if len(leaves) == 0 || len(leaves) > most {
+		return false, nil
 	}
-	for _, p := range leaves {
+	noted = map[int]bool{}
+	for i, p := range leaves {
 		src, err := d.contents(p.dict)
 		if err != nil {
-			return false
+			return false, nil
 		}
 		n := c.size(src, d.Dict(p.dict["Resources"]), 0)
+		for _, a := range d.Array(p.dict["Annots"]) {
+			if looks := d.Dict(d.Dict(a)["AP"]); looks != nil {
+				noted[i] = true
+				n += c.looks(looks["N"], 0)
+			}
+		}
 		if total += n; n > tamePage || total > tameFile {
-			return false
+			return false, nil
 		}
 	}
-	return !f.Repaired
+	return true, noted
+}
+
+// looks returns how long the looks of an annotation are, in all its states.
+func (c *counter) looks(o object.Object, depth int) int64 {
+	switch v := c.d.Resolve(o).(type) {
+	case *object.Stream:
+		return c.form(v, nil, 0)
+	case object.Dict:
+		n := int64(0)
+		for _, e := range v {
+			if depth < 3 {
+				n += c.looks(e, depth+1)
+			}
+		}
+		return n
+	}
+	return 0
 }
 
 type counter struct {

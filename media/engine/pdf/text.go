@@ -62,17 +62,18 @@ func (e *engine) toText(ctx context.Context, r *media.Request) (media.Result, er
 // something here can.
 func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []string, err error) {
 	force := r.Args["ocr"] == "force"
-	box := e.box
-	if !e.quick.lost.Load() && tame(r) {
-		box = e.quick
-	}
+	box, noted := e.choose(tame(r))
 	var look []int // pages that may be pictures
 	err = e.sessionIn(ctx, box, r, func(w *worker, n int) error {
 		for i := range n {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			t, err := w.pageText(i)
+			read := w.pageText
+			if noted == nil || noted[i] {
+				read = w.flatText
+			}
+			t, err := read(i)
 			if err != nil {
 				return err
 			}

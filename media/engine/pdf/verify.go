@@ -21,23 +21,37 @@ func (x *redaction) verify(ctx context.Context, data []byte) (pages []int, elsew
 	d := &document{File: f, name: x.r.In.Name, data: data}
 	bad := map[int]bool{}
 	var seenText strings.Builder
-	err = x.e.box.run(ctx, func(w *worker) error {
+	box, noted := x.e.choose(d.tame(len(x.leaves)))
+	err = box.run(ctx, func(w *worker) error {
 		if err := w.open(data, ""); err != nil {
 			return err
 		}
 		for i := range x.leaves {
-			for _, read := range []func(int) (string, error){w.pageText, w.flatText} {
-				t, err := read(i)
-				if err != nil {
-					return err
-				}
-				hit, err := x.text(t)
-				if err != nil {
-					return err
-				}
-				bad[i] = bad[i] || hit
-				seenText.WriteString(squeeze(t))
+			glyphs, count, err := x.search(w, i)
+			if err != nil {
+				return err
 			}
+			if count > 0 {
+				bad[i] = true
+				x.glyphs[i] = append(x.glyphs[i], glyphs...)
+				if len(glyphs) == 0 {
+					elsewhere = fmt.Sprintf("page %d, where they cannot be placed", i+1)
+				}
+			}
+			read := w.pageText
+			if noted == nil || noted[i] {
+				read = w.flatText
+			}
+			t, err := read(i)
+			if err != nil {
+				return err
+			}
+			hit, err := x.text(t)
+			if err != nil {
+				return err
+			}
+			bad[i] = bad[i] || hit // of annotations, which a drawn page has not
+			seenText.WriteString(squeeze(t))
 		}
 		return nil
 	})
@@ -64,12 +78,24 @@ func (x *redaction) verify(ctx context.Context, data []byte) (pages []int, elsew
 				seen[ref] = true
 			}
 		}
+		glyphs, count, err := x.traced(d, p.dict)
+		if err != nil {
+			return nil, "", err
+		}
+		if count > 0 {
+			bad[i] = true
+			x.glyphs[i] = append(x.glyphs[i], glyphs...)
+			if len(glyphs) == 0 {
+				elsewhere = fmt.Sprintf("page %d, where they cannot be placed", i+1)
+			}
+		}
 		w := &walker{d: d}
 		w.walk(src, d.Dict(p.dict["Resources"]), unit)
 		if hit, err := x.shown(w.text.String(), src); err != nil {
 			return nil, "", err
-		} else if hit {
-			bad[i] = true
+		} else if hit && count == 0 {
+			// Words that are known to have been there, and that no reading places: a picture could still show them.
+			elsewhere = fmt.Sprintf("the content of page %d", i+1)
 		}
 	}
 	for _, n := range f.All() {

@@ -48,11 +48,15 @@ func Open(data []byte, lim Limits) (*File, error) {
 	if err == ErrLimit {
 		return nil, err
 	}
+	if err == nil && f.Trailer["Encrypt"] != nil {
+		f.Encrypted = true // the catalog may stand in a ciphered stream
+		return f, nil
+	}
 	if err != nil || !f.placed() || f.Dict(f.catalog()["Pages"]) == nil {
 		if err := f.repair(); err != nil {
 			return nil, err
 		}
-		if f.Dict(f.catalog()["Pages"]) == nil {
+		if f.Trailer["Encrypt"] == nil && f.Dict(f.catalog()["Pages"]) == nil {
 			return nil, ErrSyntax
 		}
 	}
