@@ -20,7 +20,7 @@ type take struct {
 	pages []int
 }
 
-// arrange does select, reorder, merge and split: pages are taken over into new documents.
+// arrange does select, reorder and split, which pick pages of one document, and merge, which PDFium does.
 func (e *engine) arrange(ctx context.Context, r *media.Request) (media.Result, error) {
 	inputs := append([]media.Payload{r.In}, r.With...)
 	var docs []*document
@@ -38,7 +38,7 @@ func (e *engine) arrange(ctx context.Context, r *media.Request) (media.Result, e
 		if err != nil {
 			return media.Result{}, err
 		}
-		if d.form() != nil {
+		if d.form() != nil && len(inputs) > 1 {
 			d.warn("The form of %s is not kept: its fields show their values and cannot be filled.", d.name)
 		}
 		docs, counts, warnings = append(docs, d), append(counts, len(d.leaves())), append(warnings, d.warnings...)
@@ -56,7 +56,12 @@ func (e *engine) arrange(ctx context.Context, r *media.Request) (media.Result, e
 	if limit := r.Limits.WithDefaults().Pages; total > limit {
 		return media.Result{}, media.Failf("the result would have %d pages, more than the %d that are allowed.", total, limit)
 	}
-	out, err := e.assemble(ctx, docs, parts)
+	var out [][]byte
+	if len(docs) == 1 {
+		out, err = docs[0].picked(parts, r.Limits.WithDefaults())
+	} else {
+		out, err = e.assemble(ctx, docs, parts)
+	}
 	if err != nil {
 		return media.Result{}, err
 	}

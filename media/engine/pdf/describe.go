@@ -44,8 +44,8 @@ func (d *document) outline() []heading {
 	return out
 }
 
-// target returns the page that an entry leads to.
-func (d *document) target(item object.Dict, pages map[int]int) int {
+// destination returns what an entry leads to, with names looked up: a page, and how it is shown.
+func (d *document) destination(item object.Dict) object.Array {
 	dest := d.Resolve(item["Dest"])
 	if dest == nil {
 		if a := d.Dict(item["A"]); d.Name(a["S"]) == "GoTo" {
@@ -61,7 +61,13 @@ func (d *document) target(item object.Dict, pages map[int]int) int {
 	if v, ok := dest.(object.Dict); ok {
 		dest = d.Resolve(v["D"])
 	}
-	if a, ok := dest.(object.Array); ok && len(a) > 0 {
+	a, _ := dest.(object.Array)
+	return a
+}
+
+// target returns the page that an entry leads to.
+func (d *document) target(item object.Dict, pages map[int]int) int {
+	if a := d.destination(item); len(a) > 0 {
 		if r, ok := a[0].(object.Ref); ok {
 			if i, ok := pages[r.Num]; ok {
 				return i

@@ -48,7 +48,8 @@ func reading(chars []rune, way int) (text string, from []int) {
 			}
 			continue
 		case !unicode.IsSpace(c):
-			if c != 0 {
+			divided := c == '-' && way == 2 && i > 0 && unicode.IsLetter(chars[i-1]) && i+1 < len(chars) && (chars[i+1] == '\n' || chars[i+1] == '\r')
+			if c != 0 && !divided {
 				put(c, i)
 			}
 			continue

@@ -94,6 +94,33 @@ func TestSplitBySection(t *testing.T) {
 	}
 }
 
+// Links lead where they led, or are gone with their pages; fields stay fields; nothing of the other pages is left.
+func TestSelectLeavesNothingBehind(t *testing.T) {
+	s := newSheet()
+	rect := object.Array{int64(0), int64(0), int64(9), int64(9)}
+	link := func(to object.Object) object.Object {
+		return s.Add(object.Dict{"Type": object.Name("Annot"), "Subtype": object.Name("Link"), "Rect": rect, "A": object.Dict{"S": object.Name("GoTo"), "D": to}})
+	}
+	field := func(name string) object.Ref {
+		return s.Add(object.Dict{"Type": object.Name("Annot"), "Subtype": object.Name("Widget"), "FT": object.Name("Tx"), "T": object.String(name), "V": object.String("value of " + name), "Rect": rect})
+	}
+	one, two := field("one"), field("two")
+	s.page(line(300, "Page a"), object.Dict{"Annots": object.Array{link(object.String("b")), link(object.String("c")), one}})
+	s.page(line(300, "Page b"), object.Dict{"Annots": object.Array{two}})
+	s.page(line(300, "Page c secret"), nil)
+	s.catalog["AcroForm"] = object.Dict{"Fields": object.Array{one, two}}
+	dest := func(i int) object.Object { return object.Array{s.kids[i], object.Name("Fit")} }
+	s.catalog["Names"] = object.Dict{"Dests": object.Dict{"Names": object.Array{object.String("b"), dest(1), object.String("c"), dest(2)}}}
+	res := query(t, s.bytes(), "select pages=1,2,1")
+	all := string(scan(t, res.Media.Data))
+	if strings.Count(all, "/Subtype /Link") != 2 || !strings.Contains(all, "value of one") || strings.Contains(all, "secret") || order(t, res.Media.Data) != "aba" {
+		t.Error(all)
+	}
+	if all := string(scan(t, query(t, s.bytes(), "select pages=1").Media.Data)); strings.Contains(all, "value of two") || strings.Contains(all, "/Link") || !strings.Contains(all, "value of one") {
+		t.Error(all)
+	}
+}
+
 func TestTextOfPages(t *testing.T) {
 	s := newSheet()
 	s.page("BT /F 24 Tf 20 350 Td (A Title) Tj ET\n"+line(300, "One line of a para-")+line(286, "graph that goes on.")+line(240, "Another one.")+line(226, "\\225 an item")+line(212, "\\225 a second"), nil)

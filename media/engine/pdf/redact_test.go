@@ -184,6 +184,16 @@ func TestRedactWholeWords(t *testing.T) {
 	}
 }
 
+// A word is found where the end of a line divides it, and where blanks without width stand in it.
+func TestRedactDividedWords(t *testing.T) {
+	s := newSheet()
+	s.page(line(300, "a func-")+line(286, "tion here")+"BT /F 12 Tf -3.34 Tw 20 200 Td (st a te ment here) Tj ET", nil)
+	res := query(t, s.bytes(), `redact match="function","statement"`)
+	if got := textOf(t, res.Media.Data); strings.Contains(got, "func") || strings.Contains(got, "tion") || strings.Contains(got, "ment") || strings.Count(got, "here") != 2 {
+		t.Errorf("%q %q", got, res.Warnings)
+	}
+}
+
 // Earlier revisions do not survive.
 func TestRedactRevisions(t *testing.T) {
 	s := newSheet()
