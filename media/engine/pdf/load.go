@@ -21,6 +21,7 @@ type document struct {
 	mended    bool
 	warnings  []string
 	masks     map[int]bool
+	list      []leaf // of leaves
 	known     map[int]*font
 	shown     map[*object.Stream]*shownForm
 }
@@ -122,6 +123,9 @@ var inherited = []object.Name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
 // leaves returns the pages in order.
 func (d *document) leaves() []leaf {
+	if d.list != nil {
+		return d.list
+	}
 	var out []leaf
 	seen := map[object.Ref]bool{}
 	var walk func(o object.Object, from object.Dict, depth int)
@@ -152,6 +156,7 @@ func (d *document) leaves() []leaf {
 		out = append(out, leaf{ref, node})
 	}
 	walk(d.Catalog()["Pages"], nil, 0)
+	d.list = out
 	return out
 }
 
@@ -183,6 +188,13 @@ func (d *document) within(o object.Object, visit func(o object.Object), depth in
 
 // signed reports whether the file holds a signature of its bytes.
 func (d *document) signed() bool {
+	form := d.form()
+	if form == nil && d.Catalog()["Perms"] == nil {
+		return false
+	}
+	if d.Int(form["SigFlags"], 0)&1 != 0 {
+		return true
+	}
 	found := false
 	d.each(func(o object.Object) {
 		if v, ok := o.(object.Dict); ok && (v["ByteRange"] != nil && v["Contents"] != nil) {

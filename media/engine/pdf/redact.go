@@ -138,7 +138,7 @@ func (x *redaction) plain() error {
 	if err != nil {
 		return fail(x.r.In.Name, err)
 	}
-	d.File, d.data, d.shown, d.known, d.masks = f, data, nil, nil, nil
+	d.File, d.data, d.shown, d.known, d.masks, d.list = f, data, nil, nil, nil, nil
 	x.leaves = d.leaves()
 	return nil
 }

@@ -64,7 +64,35 @@ func (x *redaction) verify(ctx context.Context, data []byte) (pages []int, elsew
 			x.gone = append(x.gone, word)
 		}
 	}
-	seen := map[object.Ref]bool{}
+	seen, where, err := x.contents(d, bad)
+	if err != nil {
+		return nil, "", err
+	}
+	if elsewhere == "" {
+		elsewhere = where
+	}
+	for _, n := range f.All() {
+		ref := object.Ref{Num: n}
+		where, err := x.object(d, ref, seen[ref])
+		if err != nil {
+			return nil, "", err
+		}
+		if where != "" && elsewhere == "" {
+			elsewhere = where
+		}
+	}
+	for i, is := range bad {
+		if is {
+			pages = append(pages, i)
+		}
+	}
+	slices.Sort(pages)
+	return pages, elsewhere, nil
+}
+
+// contents looks into what pages show, as the walk over it reads it. It returns the streams that it has seen.
+func (x *redaction) contents(d *document, bad map[int]bool) (seen map[object.Ref]bool, elsewhere string, err error) {
+	seen = map[object.Ref]bool{}
 	for i, p := range d.leaves() {
 		src, err := d.contents(p.dict)
 		if err != nil {
@@ -98,23 +126,7 @@ func (x *redaction) verify(ctx context.Context, data []byte) (pages []int, elsew
 			elsewhere = fmt.Sprintf("the content of page %d", i+1)
 		}
 	}
-	for _, n := range f.All() {
-		ref := object.Ref{Num: n}
-		where, err := x.object(d, ref, seen[ref])
-		if err != nil {
-			return nil, "", err
-		}
-		if where != "" && elsewhere == "" {
-			elsewhere = where
-		}
-	}
-	for i, is := range bad {
-		if is {
-			pages = append(pages, i)
-		}
-	}
-	slices.Sort(pages)
-	return pages, elsewhere, nil
+	return seen, elsewhere, nil
 }
 
 // shown looks into the text of a content stream, and its strings as they are.

@@ -257,14 +257,20 @@ func abs(n int) int {
 
 // Deflate returns a stream of bytes, compressed.
 func Deflate(data []byte, d Dict) *Stream {
+	z, err := flate.NewWriter(nil, 6)
+	if err != nil { // of levels that there are not
+		return &Stream{d, data}
+	}
+	return deflate(z, data, d)
+}
+
+func deflate(z *flate.Writer, data []byte, d Dict) *Stream {
 	var b bytes.Buffer
 	b.WriteString("\x78\x9c")
-	w, err := flate.NewWriter(&b, 6)
+	z.Reset(&b)
+	_, err := z.Write(data)
 	if err == nil {
-		_, err = w.Write(data)
-	}
-	if err == nil {
-		err = w.Close()
+		err = z.Close()
 	}
 	if d == nil {
 		d = Dict{}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // perStream is how many objects one object stream holds.
@@ -18,11 +20,17 @@ type writer struct {
 	nums map[int]int // numbers in the file, to those in the result
 	list []int       // numbers in the file, in the order of the result
 	keep int         // bound
+	z    *flate.Writer
 }
 
 // Write returns a file that holds what is reachable from Root and Info of the trailer, and nothing else, in one revision.
 func (f *File) Write() ([]byte, error) {
 	w := &writer{f: f, nums: map[int]int{}, keep: f.lim.Objects}
+	z, err := flate.NewWriter(nil, 6)
+	if err != nil {
+		return nil, err
+	}
+	w.z = z
 	trailer := Dict{}
 	for _, k := range []Name{"Root", "Info"} {
 		if r, ok := f.Trailer[k].(Ref); ok {
@@ -54,7 +62,7 @@ func (f *File) Write() ([]byte, error) {
 			places[num] = place{2, n, i}
 		}
 		first := head.Len()
-		s := Deflate(append(head.Bytes(), pack.Bytes()...), Dict{"Type": Name("ObjStm"), "N": int64(len(packed)), "First": int64(first)})
+		s := deflate(w.z, append(head.Bytes(), pack.Bytes()...), Dict{"Type": Name("ObjStm"), "N": int64(len(packed)), "First": int64(first)})
 		places[n] = place{1, out.Len(), 0}
 		w.stream(&out, n, s)
 		pack.Reset()
@@ -97,7 +105,7 @@ func (f *File) Write() ([]byte, error) {
 		row[6], row[7] = byte(p.b>>8), byte(p.b)
 	}
 	maps.Copy(trailer, Dict{"Type": Name("XRef"), "Size": int64(n + 1), "W": Array{int64(1), int64(5), int64(2)}})
-	s := Deflate(table, trailer)
+	s := deflate(w.z, table, trailer)
 	w.plain(&out, n, s)
 	fmt.Fprintf(&out, "startxref\n%d\n%%%%EOF\n", at)
 	return out.Bytes(), nil
