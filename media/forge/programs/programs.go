@@ -3,6 +3,7 @@ package programs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,8 +73,9 @@ func (h OnHost) Keep(ctx context.Context, s ext.Start) (ext.Resident, error) {
 // resident is a program that answers lines with lines.
 type resident struct {
 	p    host.Process
-	at   int64  // what was read of its output
-	rest []byte // of a line that has not ended
+	at   int64         // what was read of its output
+	rest []byte        // of a line that has not ended
+	idle time.Duration // how long the answer has been waited for
 }
 
 // Ask is described at ext.Resident.
@@ -84,6 +86,7 @@ func (r *resident) Ask(ctx context.Context, line string) (string, error) {
 		}
 	}
 	buf := make([]byte, 4096)
+	r.idle = 0
 	for {
 		if i := bytes.IndexByte(r.rest, '\n'); i >= 0 {
 			out := string(r.rest[:i])
@@ -101,10 +104,32 @@ func (r *resident) Ask(ctx context.Context, line string) (string, error) {
 		if len(r.rest) > 1<<20 {
 			return "", fmt.Errorf("it answers without end")
 		}
-		if err := r.p.Output().More(ctx, r.at); err != nil {
+		if err := r.wait(ctx); err != nil {
 			return "", err
 		}
 	}
+}
+
+// wait returns when there may be more to read, or with io.EOF when there never will be. The host looks for output less and
+// less often, so an answer that takes a tenth of a second is seen late; this looks often for a second.
+func (r *resident) wait(ctx context.Context) error {
+	const often, long = 2 * time.Millisecond, 50 * time.Millisecond
+	pause := often
+	if r.idle > time.Second {
+		pause = long
+	}
+	r.idle += pause
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+	}
+	if st, err := r.p.Output().Stat(); err != nil || st.Done && st.Total <= r.at {
+		return cmp.Or(err, io.EOF)
+	}
+	return nil
 }
 
 // Close is described at ext.Resident.
