@@ -12,6 +12,7 @@ var (
 	sheets   = []Family{Spreadsheet}
 	slides   = []Family{Presentation}
 	images   = []Family{Image}
+	readable = []Family{Document, Spreadsheet, Presentation, Image}
 	anything = []Family{Document, Spreadsheet, Presentation, Image, Audio}
 )
 
@@ -63,7 +64,7 @@ var Targets = []string{"pdf", "html", "txt", "md", "csv", "json", "yaml", "docx"
 
 func documentVerbs() []Verb {
 	return []Verb{
-		{ID: "convert", Families: office, Needs: "a conversion engine", Doc: "change the format",
+		{ID: "convert", Families: readable, Needs: "a conversion engine", Doc: "change the format",
 			Params: []Param{{Name: "to", Type: Enum, Required: true, Enum: Targets, Sample: "md"}}},
 		{ID: "select", Families: pages, Needs: "an engine for pages", Doc: "keep these pages, in this order",
 			Params: []Param{{Name: "pages", Type: Numbers, Required: true, Min: 1, Sample: "1-3,5"}}},
