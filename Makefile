@@ -47,8 +47,13 @@ suites: ## the test data of other projects, where SHARED holds it
 RG    := $(NPM)/rg/node_modules/@vscode/ripgrep-linux-x64/bin/rg
 TREES := $(shell $(GO) env GOROOT)/src/net:$(shell $(GO) env GOROOT)/src/cmd/go
 
-oracles: $(RG) ## 2,000 random queries give exactly ripgrep's files and lines
+# A module with 511 PDF files as samples (287 MB); it is read, not linked.
+PDFS := github.com/pdfcpu/pdfcpu@v0.15.0
+
+oracles: $(RG) ## 2,000 random queries give exactly ripgrep's files and lines; 511 PDF files the words of pdftotext
 	@TACKLE_RG='$(RG)' TACKLE_TREES='$(TREES)' TACKLE_QUERIES=2000 $(GO) test -count=1 -timeout 15m -v -run F7_Ripgrep ./search | grep -v '^=== '; test $${PIPESTATUS[0]} -eq 0
+	@pdfs=$$(cd / && $(GO) mod download -json $(PDFS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && TACKLE_PDFS="$$pdfs" \
+		$(GO) test -count=1 -timeout 30m -v -run Oracle ./media/engine/pdf | grep -v '^=== '; test $${PIPESTATUS[0]} -eq 0
 
 $(RG):
 	@mkdir -p '$(NPM)/rg' && cd '$(NPM)/rg' && echo '{"private":true}' > package.json && \

@@ -3,6 +3,7 @@ package tackle
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine"
@@ -17,7 +18,9 @@ type MediaItem = forge.Item
 // openMedia makes the media pipeline and its tools. Making them touches nothing; engines load what is heavy when they are
 // first used.
 func (b *Box) openMedia() error {
-	p, err := media.New(media.Config{Engines: engine.All()})
+	b.mediaFinder = b.mediaPrograms()
+	engines := append(engine.With(engine.Config{Cache: filepath.Join(b.cfg.StateDir, "cache")}), b.mediaFinder.Quick()...)
+	p, err := media.New(media.Config{Engines: engines, More: b.findMediaPrograms})
 	if err != nil {
 		return fmt.Errorf("media: %w", err)
 	}

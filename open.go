@@ -31,6 +31,7 @@ import (
 	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/ext"
 	"github.com/tackle-dev/tackle/media/forge"
 	"github.com/tackle-dev/tackle/media/forge/shelf"
 	"github.com/tackle-dev/tackle/permission"
@@ -100,25 +101,26 @@ type Request = toolbox.Request
 // Box is a toolbox with everything that stands behind it. It is safe for concurrent use.
 type Box struct {
 	*toolbox.Box
-	cfg       Config
-	merged    config.Merged
-	policy    *policy
-	asks      *ask.Queue
-	ledger    *ledger.Ledger
-	store     store.Store
-	end       func() error // ends commands of the host that Open opened
-	commands  commandHalf
-	log       *session.Log
-	artifacts *artifact.Store
-	media     *media.Pipeline
-	shelf     *shelf.Shelf
-	forged    *forge.Set
-	snapshot  snapshot
-	loading   config.Options // how the configuration was read
-	faces     []ask.Face
-	notes     []string
-	programs  []string // files that hooks run
-	dev       *devRoom
+	cfg         Config
+	merged      config.Merged
+	policy      *policy
+	asks        *ask.Queue
+	ledger      *ledger.Ledger
+	store       store.Store
+	end         func() error // ends commands of the host that Open opened
+	commands    commandHalf
+	log         *session.Log
+	artifacts   *artifact.Store
+	media       *media.Pipeline
+	mediaFinder *ext.Finder
+	shelf       *shelf.Shelf
+	forged      *forge.Set
+	snapshot    snapshot
+	loading     config.Options // how the configuration was read
+	faces       []ask.Face
+	notes       []string
+	programs    []string // files that hooks run
+	dev         *devRoom
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -283,7 +285,11 @@ func (b *Box) Close() error {
 	if b.store == nil {
 		return nil
 	}
-	err := b.commands.close()
+	var err error
+	if b.mediaFinder != nil {
+		err = b.mediaFinder.Close()
+	}
+	err = errors.Join(err, b.commands.close())
 	if b.end != nil {
 		err = errors.Join(err, b.end())
 	}

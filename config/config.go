@@ -31,6 +31,7 @@ type Config struct {
 
 	Files  Files           `json:"files,omitzero" jsonschema:"How files are changed."`
 	Dev    Dev             `json:"dev,omitzero" jsonschema:"Formatters, linters and checkers."`
+	Media  Media           `json:"media,omitzero" jsonschema:"Engines for documents, pictures and sound."`
 	Output Output          `json:"output,omitzero" jsonschema:"How much of a result a model sees; the rest becomes an artifact. Both limits hold together; -1 is no limit."`
 	Limits Limits          `json:"limits,omitzero" jsonschema:"Limits of calls."`
 	Shell  Shell           `json:"shell,omitzero" jsonschema:"How commands run."`
@@ -76,6 +77,20 @@ type DevCommand struct {
 	Config []string `json:"config,omitempty" jsonschema:"Names of its configuration files."`
 	Inputs []string `json:"inputs,omitempty" jsonschema:"Names of all files on which its findings depend, for a program that looks at the whole project."`
 	Links  []string `json:"links,omitempty" jsonschema:"Folders of the root that it needs beside the files, such as node_modules."`
+}
+
+// Media says which engines there are beside those that are found.
+type Media struct {
+	Programs *bool  `json:"programs,omitempty" scope:"tighten" default:"true" jsonschema:"false: use no programs of the machine (LibreOffice, tesseract, ffmpeg and others) for media."`
+	Speech   Speech `json:"speech,omitzero" scope:"user" jsonschema:"A service, or a model, that writes speech down. Only the person's own configuration may set it, because sound is sent there."`
+}
+
+// Speech names a service with the interface of OpenAI, or a model for a recogniser of the machine.
+type Speech struct {
+	URL       string      `json:"url,omitempty" jsonschema:"Address of a service with the interface of OpenAI, such as http://127.0.0.1:8000/v1."`
+	Model     string      `json:"model,omitempty" jsonschema:"Name of the model of the service."`
+	ModelFile string      `json:"model_file,omitempty" jsonschema:"Model for whisper-cli or vosk-transcriber, an absolute path."`
+	APIKey    tool.Secret `json:"api_key,omitzero" jsonschema:"The key of the service, as a reference to an environment variable: ${NAME}."`
 }
 
 // Output is the shared limit of results (O1). Zero fields mean the default, negative ones no limit.

@@ -44,6 +44,7 @@ images: {max_age: 7d, max_bytes: 1073741824}
 services: {google: {cse: {api_key: "${GOOGLE_KEY}", engine_id: cx}}}
 dev: {format_on_edit: true, engines: [gofmt, json], surface: composite, commands: {ruff: {files: ["*.py"], format: [ruff, format], lint: [ruff, check], fix: [ruff, check, --fix], check: [mypy], find: sarif, exits: [1], config: [ruff.toml], inputs: ["*.py"], links: [.venv]}}}
 shell: {timeout: 1m, max_timeout: 20m, output: 8 KiB, pass: [AWS_PROFILE, "NPM_*"]}
+media: {programs: false, speech: {url: http://127.0.0.1:8000/v1, model: whisper-1, model_file: /srv/m.bin, api_key: '${GOOGLE_KEY}'}}
 tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
 `
 
@@ -106,6 +107,7 @@ func TestLoad_Full(t *testing.T) {
 		Services: Services{Google{CSE{tool.NewSecret("canary-key"), "cx"}}},
 		Shell:    Shell{time.Minute, 20 * time.Minute, 8 << 10, []string{"AWS_PROFILE", "NPM_*"}},
 		Tasks:    Tasks{&off, "/home/ann/tasks", 3, 1 << 20, day, 10 << 20},
+		Media:    Media{&off, Speech{"http://127.0.0.1:8000/v1", "whisper-1", "/srv/m.bin", tool.NewSecret("canary-key")}},
 	}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)

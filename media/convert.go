@@ -25,9 +25,9 @@ type edge struct {
 // edges returns the conversions from a type, direct ones only, in the order of supply.
 func (p *Pipeline) edges(mime string) []edge {
 	var out []edge
-	for i := range p.cfg.Engines {
-		for j := range p.cfg.Engines[i].Convert {
-			c := &p.cfg.Engines[i].Convert[j]
+	for i := range p.engines() {
+		for j := range p.engines()[i].Convert {
+			c := &p.engines()[i].Convert[j]
 			if !Matches(c.From, mime) {
 				continue
 			}
@@ -135,8 +135,8 @@ func (p *Pipeline) Create(ctx context.Context, format string) (Payload, error) {
 
 func (p *Pipeline) allTargets() []string {
 	var out []string
-	for i := range p.cfg.Engines {
-		for _, c := range p.cfg.Engines[i].Convert {
+	for i := range p.engines() {
+		for _, c := range p.engines()[i].Convert {
 			for _, t := range c.To {
 				if slices.Contains(pipe.Targets, t) && !slices.Contains(out, t) && !Matches(c.From, EmptyMIME) {
 					out = append(out, t)
@@ -223,7 +223,24 @@ func (r *run) hop(ctx context.Context, in Payload, to string, options map[string
 	if err != nil {
 		return Result{}, err
 	}
-	return do(ctx, &Request{In: in, To: to, Args: options, Limits: r.p.cfg.Limits, ReadText: r.text})
+	req := r.request(in, options)
+	req.To = to
+	return do(ctx, req)
+}
+
+// request is what every engine is told.
+func (r *run) request(in Payload, args map[string]any) *Request {
+	req := &Request{In: in, Args: args, Limits: r.p.cfg.Limits}
+	password := args["password"]
+	req.ReadText = func(ctx context.Context, p Payload) (string, error) {
+		return r.text(ctx, p, map[string]any{"password": password})
+	}
+	if args["ocr"] != "off" && FamilyOf(in.MIME) != Image && r.p.path("image/png", "txt") != nil {
+		req.ReadPicture = func(ctx context.Context, p Payload) (string, error) {
+			return r.text(ctx, p, map[string]any{"languages": args["languages"]})
+		}
+	}
+	return req
 }
 
 type doing = func(context.Context, *Request) (Result, error)
@@ -241,7 +258,7 @@ func (r *run) choose(ctx context.Context, s Selection, able []candidate) (doing,
 	if len(able) == 1 || len(r.p.cfg.Selection) == 0 {
 		return able[0].do, nil
 	}
-	id := func(c candidate) string { return r.p.cfg.Engines[c.engine].ID }
+	id := func(c candidate) string { return r.p.engines()[c.engine].ID }
 	all := able
 	for _, stage := range r.p.cfg.Selection {
 		s.Candidates = nil
@@ -270,12 +287,12 @@ func (r *run) choose(ctx context.Context, s Selection, able []candidate) (doing,
 }
 
 // text gives the words of a media.
-func (r *run) text(ctx context.Context, in Payload) (string, error) {
+func (r *run) text(ctx context.Context, in Payload, options map[string]any) (string, error) {
 	in = Identify(in)
 	if in.MIME == "text/plain" {
 		return DecodeText(in.Data), nil
 	}
-	res, err := r.convert(ctx, in, "txt", nil)
+	res, err := r.convert(ctx, in, "txt", options)
 	if err != nil {
 		return "", err
 	}

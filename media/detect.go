@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"io"
 	"path"
+	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/richardlehane/mscfb"
 
 	"github.com/tackle-dev/tackle/internal/text"
 )
@@ -82,24 +85,33 @@ func magic(b []byte) string {
 	return ""
 }
 
-// ole tells the old Office formats apart by the names of their streams, which stand in UTF-16.
+// ole tells the old Office formats apart by the names of the streams at the top of the container; what is embedded lies
+// deeper.
 func ole(b []byte) string {
-	wide := func(s string) []byte {
-		var w []byte
-		for _, c := range []byte(s) {
-			w = append(w, c, 0)
+	const unknown = "application/x-ole-storage"
+	f, err := mscfb.New(bytes.NewReader(b))
+	if err != nil {
+		return unknown
+	}
+	found := map[string]bool{}
+	for {
+		e, err := f.Next()
+		if err != nil {
+			break
 		}
-		return w
+		if len(e.Path) == 0 {
+			found[e.Name] = true
+		}
 	}
 	for _, s := range []struct{ stream, mime string }{
-		{"WordDocument", "application/msword"}, {"PowerPoint Document", "application/vnd.ms-powerpoint"}, {"Workbook", "application/vnd.ms-excel"},
-		{"EncryptedPackage", "application/x-ole-encrypted"}, {"__properties_version1.0", "application/vnd.ms-outlook"}, {"Book", "application/vnd.ms-excel"},
+		{"EncryptedPackage", "application/x-ole-encrypted"}, {"WordDocument", "application/msword"}, {"PowerPoint Document", "application/vnd.ms-powerpoint"},
+		{"Workbook", "application/vnd.ms-excel"}, {"Book", "application/vnd.ms-excel"}, {"__properties_version1.0", "application/vnd.ms-outlook"},
 	} {
-		if bytes.Contains(b, wide(s.stream)) {
+		if found[s.stream] {
 			return s.mime
 		}
 	}
-	return "application/x-ole-storage"
+	return unknown
 }
 
 // zipped looks into a zip file for what it is a container of.
@@ -139,6 +151,15 @@ func zipped(b []byte) string {
 	return "application/zip"
 }
 
+var header = regexp.MustCompile(`(?m)^(From|To|Subject|Date|Message-ID|Received|Return-Path|MIME-Version|Delivered-To): `)
+
+// letter reports whether a text begins as mails do: with header lines, three of them known.
+func letter(b []byte) bool {
+	head, _, _ := bytes.Cut(bytes.ReplaceAll(b[:min(len(b), 8192)], []byte("\r"), nil), []byte("\n\n"))
+	loc := header.FindAllIndex(head, 4)
+	return len(loc) >= 3 && loc[0][0] < 80
+}
+
 // textType tells kinds of text apart: by the hint where the bytes allow it.
 func textType(b []byte, hint string) string {
 	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
@@ -162,6 +183,9 @@ func textType(b []byte, hint string) string {
 		}
 	case strings.HasPrefix(head, "<?xml"):
 		markup = "application/xml"
+	}
+	if hint == "message/rfc822" || (hint == "" || hint == "application/octet-stream") && letter(b) {
+		return "message/rfc822"
 	}
 	if Textual(hint) || hint == "application/x-dif" {
 		if markup == "text/html" && hint != "text/markdown" && hint != "text/plain" || markup != "" && hint == "text/plain" {

@@ -92,6 +92,8 @@ type Request struct {
 	Limits  Limits
 	// ReadText gives the text of a media by whatever engine converts it, for comparisons.
 	ReadText func(ctx context.Context, p Payload) (string, error)
+	// ReadPicture gives the text in a picture. It is nil where nothing here can, or where the step says not to.
+	ReadPicture func(ctx context.Context, p Payload) (string, error)
 }
 
 // Change is one change of a picture: resize (Width, Height, Fit), rotate (Degrees clockwise), flip (Axis), strip_metadata.
@@ -134,6 +136,9 @@ type Engine struct {
 	Convert []Convert
 	Mutate  []Mutate
 	Edit    []Edit
+	// Locks says that the engine minds the arguments password and unsign: it opens encrypted files, and changes signed
+	// ones only where it is told to.
+	Locks bool
 }
 
 // MutateOps are the operations that Mutate may declare.

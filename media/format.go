@@ -68,6 +68,8 @@ var formats = []Format{
 	{"fodt", odf + "text-flat-xml", Document, nil},
 	{"rtf", "application/rtf", Document, nil},
 	{"epub", "application/epub+zip", Document, nil},
+	{"eml", "message/rfc822", Document, nil},
+	{"msg", "application/vnd.ms-outlook", Document, nil},
 	{"pptx", ooxml + "presentationml.presentation", Presentation, nil},
 	{"ppt", "application/vnd.ms-powerpoint", Presentation, nil},
 	{"odp", odf + "presentation", Presentation, nil},

@@ -84,7 +84,7 @@ func TestM2_Paths(t *testing.T) {
 		{"never four", []Convert{to("text/markdown", "docx", Exact, "d"), to(docx, "odt", Exact, "o"), to(odf+"text", "rtf", Exact, "r"), to("application/rtf", "pdf", Exact, "p")}, "text/markdown", "pdf", UnsupportedOp},
 		{"never through text", []Convert{to(docx, "txt", Exact, "t"), to("text/plain", "pdf", Exact, "p")}, docx, "pdf", UnsupportedOp},
 		{"never through what only looks alike", []Convert{to("text/markdown", "docx", Visual, "d"), to(docx, "odt", Exact, "o")}, "text/markdown", "odt", UnsupportedOp},
-		{"not for pictures", []Convert{to("image/*", "pdf", Visual, "p")}, "image/png", "pdf", UnsupportedOp},
+		{"pictures too", []Convert{to("image/*", "pdf", Visual, "p")}, "image/png", "pdf", "\x89PNG\r\n\x1a\n>p"},
 		{"supply order", []Convert{to("text/markdown", "html", Exact, "first"), to("text/markdown", "html", Exact, "second")}, "text/markdown", "html", "x>first"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -64,9 +64,9 @@ type mutation struct {
 
 func (r *run) mutations(mime string) []mutation {
 	var out []mutation
-	for i := range r.p.cfg.Engines {
-		for j := range r.p.cfg.Engines[i].Mutate {
-			if m := &r.p.cfg.Engines[i].Mutate[j]; Matches(m.Over, mime) {
+	for i := range r.p.engines() {
+		for j := range r.p.engines()[i].Mutate {
+			if m := &r.p.engines()[i].Mutate[j]; Matches(m.Over, mime) {
 				out = append(out, mutation{candidate{i, m.Do}, m})
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/tackle-dev/tackle/internal/pipe"
 )
@@ -14,6 +16,8 @@ import (
 type Config struct {
 	// Engines in the order of preference. None is legal: then only what needs none is offered.
 	Engines []Engine
+	// More finds engines whose finding takes time, such as programs that are tried first. See Find.
+	More func(ctx context.Context) ([]Engine, error)
 	// Selection stages arbitrate where several engines can do a step.
 	Selection []Selector
 	// Use are interceptors around every step, the first outermost.
@@ -55,40 +59,75 @@ type Interceptor func(ctx context.Context, s StepInfo, next Next) (Result, error
 
 // Pipeline runs plans over its engines.
 type Pipeline struct {
-	cfg       Config
-	lang      *pipe.Language
-	available map[string]bool
+	cfg    Config
+	lang   *pipe.Language
+	supply atomic.Pointer[[]Engine] // only ever grows at its end
+	more   sync.Mutex
+	found  bool
 }
+
+func (p *Pipeline) engines() []Engine { return *p.supply.Load() }
 
 // New checks the configuration and makes a pipeline. An error names the engine by index and id.
 func New(cfg Config) (*Pipeline, error) {
 	cfg.Engines, cfg.Selection, cfg.Use = slices.Clone(cfg.Engines), slices.Clone(cfg.Selection), slices.Clone(cfg.Use)
 	cfg.Limits = cfg.Limits.WithDefaults()
+	if err := checkAll(cfg.Engines); err != nil {
+		return nil, err
+	}
+	p := &Pipeline{cfg: cfg, lang: pipe.Standard()}
+	p.supply.Store(&cfg.Engines)
+	return p, nil
+}
+
+// checkAll finds contradictions in engines and between them.
+func checkAll(engines []Engine) error {
 	ids := map[string]bool{}
-	for i := range cfg.Engines {
-		e := &cfg.Engines[i]
+	for i := range engines {
+		e := &engines[i]
 		err := e.check()
 		if err == nil && ids[e.ID] {
 			err = errors.New("another engine has its id")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("media engine %d (%q): %w", i, e.ID, err)
+			return fmt.Errorf("media engine %d (%q): %w", i, e.ID, err)
 		}
 		ids[e.ID] = true
 	}
-	p := &Pipeline{cfg: cfg, lang: pipe.Standard(), available: map[string]bool{}}
-	for i := range p.lang.Verbs() {
-		v := &p.lang.Verbs()[i]
-		p.available[v.ID] = p.served(v.ID)
+	return nil
+}
+
+// Find adds the engines that Config.More finds; an engine that is there already stays as it is. The first call looks, others
+// return at once. A program calls it before the first use of the pipeline, not at its start.
+func (p *Pipeline) Find(ctx context.Context) error {
+	p.more.Lock()
+	defer p.more.Unlock()
+	if p.found || p.cfg.More == nil {
+		return nil
 	}
-	return p, nil
+	more, err := p.cfg.More(ctx)
+	if err != nil {
+		return err
+	}
+	all := slices.Clone(p.engines())
+	for _, e := range more {
+		if !slices.ContainsFunc(all, func(have Engine) bool { return have.ID == e.ID }) {
+			all = append(all, e)
+		}
+	}
+	if err := checkAll(all); err != nil {
+		return err
+	}
+	p.found = true
+	p.supply.Store(&all)
+	return nil
 }
 
 // served reports whether some engine declares a verb.
 func (p *Pipeline) served(id string) bool {
 	image, mutates := strings.CutPrefix(id, "image.")
-	for i := range p.cfg.Engines {
-		e := &p.cfg.Engines[i]
+	for i := range p.engines() {
+		e := &p.engines()[i]
 		switch {
 		case id == "extract.metadata":
 			return true
@@ -97,9 +136,7 @@ func (p *Pipeline) served(id string) bool {
 				return true
 			}
 		case id == "audio.transcribe":
-			if p.speech() {
-				return true
-			}
+			return p.speech()
 		}
 		if id == "convert" || id == "extract.text" {
 			if slices.ContainsFunc(e.Convert, func(c Convert) bool {
@@ -118,8 +155,8 @@ func (p *Pipeline) served(id string) bool {
 // speech reports whether sound can be decoded and decoded sound be written down.
 func (p *Pipeline) speech() bool {
 	decoder, writer := false, false
-	for i := range p.cfg.Engines {
-		for _, c := range p.cfg.Engines[i].Convert {
+	for i := range p.engines() {
+		for _, c := range p.engines()[i].Convert {
 			decoder = decoder || slices.Contains(c.To, "pcm")
 			writer = writer || Matches(c.From, PCMMIME) && slices.Contains(c.To, "txt")
 		}
@@ -128,11 +165,11 @@ func (p *Pipeline) speech() bool {
 }
 
 // Available reports whether a verb can be used here.
-func (p *Pipeline) Available(id string) bool { return p.available[id] }
+func (p *Pipeline) Available(id string) bool { return p.served(id) }
 
 // Reads reports whether text can be read out of pictures here.
 func (p *Pipeline) Reads() bool {
-	return slices.ContainsFunc(p.cfg.Engines, func(e Engine) bool {
+	return slices.ContainsFunc(p.engines(), func(e Engine) bool {
 		return slices.ContainsFunc(e.Convert, func(c Convert) bool { return Matches(c.From, "image/png") && slices.Contains(c.To, "txt") })
 	})
 }
@@ -140,7 +177,7 @@ func (p *Pipeline) Reads() bool {
 // Encodes reports whether pictures can be written in a format here.
 func (p *Pipeline) Encodes(token string) bool {
 	f, ok := FormatOf(token)
-	return ok && slices.ContainsFunc(p.cfg.Engines, func(e Engine) bool {
+	return ok && slices.ContainsFunc(p.engines(), func(e Engine) bool {
 		return slices.ContainsFunc(e.Mutate, func(m Mutate) bool { return slices.Contains(m.Encodes, f.Token) })
 	})
 }
@@ -150,11 +187,16 @@ func (p *Pipeline) Encodes(token string) bool {
 func (p *Pipeline) Verbs() []pipe.Verb {
 	var out []pipe.Verb
 	for _, v := range p.lang.Verbs() {
-		if p.available[v.ID] {
+		if p.Available(v.ID) {
 			out = append(out, p.narrowed(v))
 		}
 	}
 	return out
+}
+
+// locks reports whether some engine knows encrypted or signed files.
+func (p *Pipeline) locks() bool {
+	return slices.ContainsFunc(p.engines(), func(e Engine) bool { return e.Locks })
 }
 
 func (p *Pipeline) narrowed(v pipe.Verb) pipe.Verb {
@@ -162,14 +204,16 @@ func (p *Pipeline) narrowed(v pipe.Verb) pipe.Verb {
 	v.Params = nil
 	for _, a := range params {
 		switch {
-		case v.ID == "convert":
+		case a.Common && !p.locks():
+			continue
+		case v.ID == "convert" && a.Name == "to":
 			a.Enum, a.Sample = p.allTargets(), ""
 		case v.ID == "image.format" && a.Name == "to", v.ID == "extract.assets" && a.Name == "format":
 			a.Enum = slices.DeleteFunc(slices.Clone(a.Enum), func(t string) bool { return !p.Encodes(t) })
 			if len(a.Enum) == 0 {
 				continue
 			}
-		case v.ID == "extract.text" && !p.Reads():
+		case v.ID == "extract.text" && !a.Common && !p.Reads():
 			continue
 		}
 		v.Params = append(v.Params, a)

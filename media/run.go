@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func (p *Pipeline) Run(ctx context.Context, in Payload, plan Plan, opt RunOption
 		return Result{}, &Error{Code: BadArg, Message: "the plan has no steps."}
 	}
 	for i := range plan.Steps {
-		if s := &plan.Steps[i]; !p.available[s.Verb] {
+		if s := &plan.Steps[i]; !p.Available(s.Verb) {
 			return Result{}, p.engineMissing(i, s, fmt.Sprintf("%s has no engine here.", words(s.Verb)))
 		}
 	}
@@ -198,11 +199,13 @@ func (r *run) step(ctx context.Context, i, n int, in Payload) (Result, error) {
 	case isImage(s):
 		return r.mutate(ctx, r.plan.Steps[i:i+n], in)
 	case s.Verb == "convert":
-		return r.convert(ctx, in, s.Args["to"].(string), nil)
+		return r.convert(ctx, in, s.Args["to"].(string), map[string]any{"password": s.Args["password"]})
 	case s.Verb == "extract.text":
 		return r.extractText(ctx, s, in)
 	case s.Verb == "extract.metadata":
-		return r.metadata(ctx, in)
+		return r.metadata(ctx, s, in)
+	case s.Verb == "audio.transcribe":
+		return r.transcribe(ctx, s, in)
 	}
 	return r.edit(ctx, s, in)
 }
@@ -224,6 +227,9 @@ func (r *run) inapplicable(v *pipe.Verb, in *Payload) *Error {
 		fams = append(fams, string(f)+"s")
 	}
 	e := &Error{Code: UnsupportedOp, Verb: v.ID, Message: fmt.Sprintf("%s works on %s here, and %s is %s.", words(v.ID), r.worksOn(v, fams), in.Name, what)}
+	if to := r.after(v, in); to != "" {
+		e.Message += fmt.Sprintf(" Convert it first: convert to=%s.", to)
+	}
 	if len(try) == 0 {
 		e.Message += " Nothing here works on it but extract metadata."
 	} else {
@@ -232,11 +238,29 @@ func (r *run) inapplicable(v *pipe.Verb, in *Payload) *Error {
 	return e
 }
 
+// after returns the format to which a media can be converted here so that a verb then works on it, or "": one that keeps
+// the structure.
+func (r *run) after(v *pipe.Verb, in *Payload) string {
+	best := ""
+	for _, e := range r.p.edges(in.MIME) {
+		f, ok := FormatOf(e.to)
+		if !ok || Textual(in.MIME) || e.decl.Keep < Structure || e.to == "txt" || !slices.Contains(pipe.Targets, e.to) || !v.Works(f.Family) || len(r.edits(v.ID, f.MIME)) == 0 {
+			continue
+		}
+		if office := slices.Contains([]string{"xlsx", "docx", "pptx", "odt"}, e.to); best == "" || office {
+			if best = e.to; office {
+				break
+			}
+		}
+	}
+	return best
+}
+
 // worksOn names the formats that engines declare for a verb, or else its families.
 func (r *run) worksOn(v *pipe.Verb, families []string) string {
 	var out []string
-	for i := range r.p.cfg.Engines {
-		for _, d := range r.p.cfg.Engines[i].Edit {
+	for i := range r.p.engines() {
+		for _, d := range r.p.engines()[i].Edit {
 			if !slices.Contains(d.Ops, v.ID) {
 				continue
 			}
@@ -266,6 +290,8 @@ func (r *run) able(v *pipe.Verb, in *Payload) bool {
 		return true
 	case v.ID == "convert":
 		return len(r.p.edges(in.MIME)) > 0
+	case v.ID == "audio.transcribe":
+		return r.p.path(in.MIME, "pcm") != nil
 	case v.ID == "extract.text", (v.ID == "chunk" || v.ID == "diff") && len(r.edits(v.ID, in.MIME)) > 0:
 		return Textual(in.MIME) || r.p.path(in.MIME, "txt") != nil // they work on the words
 	case strings.HasPrefix(v.ID, "image."):
@@ -276,9 +302,9 @@ func (r *run) able(v *pipe.Verb, in *Payload) bool {
 
 func (r *run) edits(op, mime string) []candidate {
 	var able []candidate
-	for i := range r.p.cfg.Engines {
-		for j := range r.p.cfg.Engines[i].Edit {
-			d := &r.p.cfg.Engines[i].Edit[j]
+	for i := range r.p.engines() {
+		for j := range r.p.engines()[i].Edit {
+			d := &r.p.engines()[i].Edit[j]
 			if slices.Contains(d.Ops, op) && Matches(d.Over, mime) {
 				able = append(able, candidate{i, d.Do})
 				break
@@ -311,7 +337,9 @@ func (r *run) edit(ctx context.Context, s *Step, in Payload) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	res, err := do(ctx, &Request{In: in, Op: s.Verb, Args: s.Args, With: with, Limits: r.p.cfg.Limits, ReadText: r.words})
+	req := r.op(s.Verb, s.Args, in)
+	req.With = with
+	res, err := do(ctx, req)
 	if err != nil {
 		return Result{}, err
 	}
@@ -348,6 +376,15 @@ func (r *run) reencoded(ctx context.Context, res Result, format string) (Result,
 		}
 	}
 	return res, nil
+}
+
+func (r *run) op(verb string, args map[string]any, in Payload) *Request {
+	req := r.request(in, args)
+	req.Op = verb
+	req.ReadText = func(ctx context.Context, p Payload) (string, error) {
+		return r.words(ctx, p, map[string]any{"password": args["password"]})
+	}
+	return req
 }
 
 func (r *run) direct(mime, to string) bool {
@@ -414,8 +451,9 @@ func (r *run) extractText(ctx context.Context, s *Step, in Payload) (Result, err
 		t := DecodeText(in.Data)
 		return Result{Read: &Reading{Data: t, Text: t}}, nil
 	}
+	paged := bare(in.MIME) == mimeOf("pdf") // pages can be looked at as pictures
 	if FamilyOf(in.MIME) == Image || ocr == "force" {
-		if FamilyOf(in.MIME) != Image || ocr == "off" || r.p.path(in.MIME, out) == nil {
+		if FamilyOf(in.MIME) != Image && !(paged && r.p.Reads() && out == "txt") || ocr == "off" || r.p.path(in.MIME, out) == nil {
 			e := &Error{Code: EngineRequired, Verb: "extract.text", Final: true, Message: fmt.Sprintf("%s is %s, and reading text from pictures needs an OCR engine, which this deployment does not have.", in.Name, in.MIME)}
 			if ocr == "off" {
 				e.Code, e.Message = UnsupportedOp, fmt.Sprintf("%s is a picture, which has no text without OCR, and ocr=off.", in.Name)
@@ -426,7 +464,7 @@ func (r *run) extractText(ctx context.Context, s *Step, in Payload) (Result, err
 	if r.p.path(in.MIME, out) == nil {
 		return Result{}, r.wordless(&in)
 	}
-	res, err := r.convert(ctx, in, out, map[string]any{"languages": s.Args["lang"]})
+	res, err := r.convert(ctx, in, out, map[string]any{"languages": s.Args["lang"], "ocr": ocr, "password": s.Args["password"]})
 	if err != nil {
 		return Result{}, err
 	}
@@ -435,11 +473,11 @@ func (r *run) extractText(ctx context.Context, s *Step, in Payload) (Result, err
 }
 
 // words gives the text of a media for a step, and refuses it as one of the step where nothing here reads it.
-func (r *run) words(ctx context.Context, in Payload) (string, error) {
+func (r *run) words(ctx context.Context, in Payload, options map[string]any) (string, error) {
 	if in = Identify(in); !Textual(in.MIME) && r.p.path(in.MIME, "txt") == nil {
 		return "", r.wordless(&in)
 	}
-	return r.text(ctx, in)
+	return r.text(ctx, in, options)
 }
 
 // wordless refuses a media whose words nothing here reads.
@@ -455,6 +493,26 @@ func (r *run) wordless(in *Payload) *Error {
 	return e
 }
 
+// transcribe decodes sound and has it written down.
+func (r *run) transcribe(ctx context.Context, s *Step, in Payload) (Result, error) {
+	out, _ := s.Args["out"].(string)
+	out = cmp.Or(out, "txt")
+	if r.p.path(in.MIME, "pcm") == nil || r.p.path(PCMMIME, out) == nil {
+		return Result{}, &Error{Code: EngineRequired, Verb: "audio.transcribe", Final: true, Message: fmt.Sprintf("%s is %s; to write down what is said in it as %s needs a decoder and a speech engine, and one of them is not here.", in.Name, in.MIME, out)}
+	}
+	pcm, err := r.convert(ctx, in, "pcm", nil)
+	if err != nil {
+		return Result{}, err
+	}
+	pcm.Media.Name = in.Name
+	res, err := r.convert(ctx, *pcm.Media, out, map[string]any{"lang": s.Args["lang"], "translate": s.Args["translate"]})
+	if err != nil {
+		return Result{}, err
+	}
+	t := string(res.Media.Data)
+	return Result{Read: &Reading{Data: t, Text: t}, Warnings: append(pcm.Warnings, res.Warnings...)}, nil
+}
+
 // DecodeText returns the text of a text file in UTF-8 with plain line feeds. What is not text in a known encoding has its
 // invalid bytes replaced.
 func DecodeText(data []byte) string {
@@ -466,10 +524,10 @@ func DecodeText(data []byte) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-func (r *run) metadata(ctx context.Context, in Payload) (Result, error) {
+func (r *run) metadata(ctx context.Context, s *Step, in Payload) (Result, error) {
 	m := map[string]any{"filename": in.Name, "mime_type": in.MIME, "size_bytes": len(in.Data), "family": FamilyOf(in.MIME)}
 	for _, c := range r.edits("extract.metadata", in.MIME) {
-		res, err := c.do(ctx, &Request{In: in, Op: "extract.metadata", Limits: r.p.cfg.Limits})
+		res, err := c.do(ctx, r.op("extract.metadata", s.Args, in))
 		if err != nil {
 			if ctx.Err() != nil {
 				return Result{}, ctx.Err()

@@ -1,9 +1,9 @@
 // Command media measures what the media pipeline costs beside libraries of npm that people use for the same work:
 //
-//	npm install --prefix DIR exceljs sharp
+//	npm install --prefix DIR exceljs sharp pdf-lib pdfjs-dist
 //	go run ./bench/media -npm DIR
 //
-// It makes a workbook of 50,000 rows by 10 columns and a photograph of 12 megapixels, lets each side do the same in turn,
+// It makes a workbook of 50,000 rows by 10 columns, a photograph of 12 megapixels and a PDF of 200 pages, lets each side do the same in turn,
 // in processes of their own, and prints medians of processor time, the largest memory, and the ratio. A machine that is
 // busy does not change who wins; processor time is compared, not waiting.
 package main
@@ -31,12 +31,14 @@ import (
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine"
+	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 )
 
 var (
-	npm    = flag.String("npm", "", "folder in which exceljs and sharp are installed")
+	npm    = flag.String("npm", "", "folder in which the peers are installed")
 	rounds = flag.Int("rounds", 3, "rounds of all contenders")
 	iters  = flag.Int("n", 3, "measured runs of a contender in a round, after one to warm up")
+	only   = flag.String("only", "", "only these operations, with commas between them")
 	one    = flag.String("one", "", "only run this operation on FILE, in this process")
 )
 
@@ -75,11 +77,13 @@ func updates() string {
 }
 
 func tasks(dir string) []task {
-	book, photo := filepath.Join(dir, "big.xlsx"), filepath.Join(dir, "big.jpg")
+	book, photo, paper := filepath.Join(dir, "big.xlsx"), filepath.Join(dir, "big.jpg"), filepath.Join(dir, "big.pdf")
 	return []task{
 		{"update", book, updates(), "at least 20 times less than exceljs, under 120 MB"},
 		{"read", book, "convert to=csv", "at least 4 times less than exceljs"},
 		{"resize", photo, "image resize width=1024", "within 4 times of sharp"},
+		{"select", paper, "select pages=101-150", "at least 20 times less than pdf-lib"},
+		{"text", paper, "extract text", "at least 2 times less than pdfjs-dist"},
 	}
 }
 
@@ -108,6 +112,9 @@ func all() error {
 	got := map[string]*figures{}
 	for range *rounds {
 		for _, t := range tasks(dir) {
+			if *only != "" && !slices.Contains(strings.Split(*only, ","), t.name) {
+				continue
+			}
 			for _, side := range []string{"tackle", "peer"} {
 				cmd := exec.Command(self, "-one", t.name, "-n", fmt.Sprint(*iters), t.file)
 				if side == "peer" {
@@ -141,6 +148,9 @@ func all() error {
 	fmt.Printf("%-8s %12s %8s %12s %8s %8s  %s\n", "", "tackle ms", "MB", "peer ms", "MB", "ratio", "aim")
 	for _, t := range tasks(dir) {
 		a, b := got[t.name+"tackle"], got[t.name+"peer"]
+		if a == nil {
+			continue
+		}
 		if b == nil {
 			fmt.Printf("%-8s %12.0f %8.0f\n", t.name, median(a.cpu), a.rss)
 			continue
@@ -169,7 +179,7 @@ func cpu() float64 {
 // single runs one operation as the command does, with its setting of the garbage collector.
 func single(name, file string) error {
 	debug.SetGCPercent(100)
-	p, err := media.New(media.Config{Engines: engine.All()})
+	p, err := media.New(media.Config{Engines: engine.With(engine.Config{Cache: filepath.Join(filepath.Dir(file), "cache")})})
 	if err != nil {
 		return err
 	}
@@ -195,7 +205,13 @@ func single(name, file string) error {
 			return err
 		}
 		if i > 0 {
-			fmt.Printf("cpu %.1f %d\n", cpu()-began, len(res.Media.Data))
+			size := 0
+			if res.Media != nil {
+				size = len(res.Media.Data)
+			} else if res.Read != nil {
+				size = len(res.Read.Text)
+			}
+			fmt.Printf("cpu %.1f %d\n", cpu()-began, size)
 		}
 	}
 	var r syscall.Rusage
@@ -240,5 +256,33 @@ func inputs(dir string) error {
 	if err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 88}); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "big.jpg"), b.Bytes(), 0o600)
+	if err := os.WriteFile(filepath.Join(dir, "big.jpg"), b.Bytes(), 0o600); err != nil {
+		return err
+	}
+	return paper(filepath.Join(dir, "big.pdf"))
+}
+
+// paper makes a PDF of 200 pages with 45 lines of text each.
+func paper(name string) error {
+	f := object.New()
+	font := f.Add(object.Dict{"Type": object.Name("Font"), "Subtype": object.Name("Type1"), "BaseFont": object.Name("Helvetica"), "Encoding": object.Name("WinAnsiEncoding")})
+	pages := f.Add(nil)
+	var kids object.Array
+	for p := range 200 {
+		var b bytes.Buffer
+		b.WriteString("BT /F 11 Tf 14 TL 50 800 Td\n")
+		for l := range 45 {
+			fmt.Fprintf(&b, "(Page %d, line %d: a line of words as reports have them, %d of all.) Tj T*\n", p+1, l+1, p*l)
+		}
+		b.WriteString("ET")
+		kids = append(kids, f.Add(object.Dict{"Type": object.Name("Page"), "Parent": pages, "MediaBox": object.Array{int64(0), int64(0), int64(595), int64(842)},
+			"Resources": object.Dict{"Font": object.Dict{"F": font}}, "Contents": f.Add(object.Deflate(b.Bytes(), nil))}))
+	}
+	f.Set(pages, object.Dict{"Type": object.Name("Pages"), "Kids": kids, "Count": int64(len(kids))})
+	f.Trailer["Root"] = f.Add(object.Dict{"Type": object.Name("Catalog"), "Pages": pages})
+	data, err := f.Write()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o600)
 }

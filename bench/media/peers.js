@@ -18,6 +18,20 @@ const ops = {
     wb.worksheets[0].eachRow(r => r.eachCell(() => k++))
     return k
   },
+  async select() {
+    const { PDFDocument } = require('pdf-lib')
+    const src = await PDFDocument.load(fs.readFileSync(file)), out = await PDFDocument.create()
+    for (const p of await out.copyPages(src, Array.from({ length: 50 }, (_, i) => 100 + i))) out.addPage(p)
+    return (await out.save()).length
+  },
+  async text() {
+    const at = process.env.NODE_PATH + '/pdfjs-dist/'
+    const { getDocument } = await import(at + 'legacy/build/pdf.mjs')
+    const doc = await getDocument({ data: new Uint8Array(fs.readFileSync(file)), standardFontDataUrl: at + 'standard_fonts/', verbosity: 0 }).promise
+    let n = 0
+    for (let i = 1; i <= doc.numPages; i++) for (const t of (await (await doc.getPage(i)).getTextContent()).items) n += t.str.length
+    return n
+  },
   async resize() {
     const sharp = require('sharp')
     return (await sharp(fs.readFileSync(file)).resize(1024).jpeg({ quality: 82 }).toBuffer()).length

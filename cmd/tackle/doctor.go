@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os/exec"
@@ -77,6 +78,7 @@ func (a *app) examine(cmd *cobra.Command, box *tackle.Box) []checkResult {
 		}
 		checks = append(checks, c)
 	}
+	checks = append(checks, mediaChecks(ctx, box)...)
 	for _, n := range info.Notes {
 		checks = append(checks, checkResult{Name: "host", OK: true, Detail: n})
 	}
@@ -124,4 +126,21 @@ func (a *app) report(checks []checkResult) {
 			fmt.Fprintf(a.out, "      %s  fix: %s\n", strings.Repeat(" ", width), c.Fix)
 		}
 	}
+}
+
+// mediaChecks says which programs serve media here. That one is missing is no fault.
+func mediaChecks(ctx context.Context, box *tackle.Box) []checkResult {
+	found, err := box.MediaPrograms(ctx)
+	if err != nil {
+		return []checkResult{{Name: "media programs", Detail: err.Error()}}
+	}
+	var out []checkResult
+	for _, f := range found {
+		c := checkResult{Name: "media " + f.Name, OK: true, Detail: strings.TrimSpace(f.Version + " " + f.Path)}
+		if f.Engine == nil {
+			c.Detail = "not used: " + f.Reason
+		}
+		out = append(out, c)
+	}
+	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tackle-dev/tackle/host/local"
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine"
 	"github.com/tackle-dev/tackle/tool"
@@ -55,11 +56,17 @@ func (a *app) mediaCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&force, "force", false, "write over a file that exists")
 	cmd.AddCommand(&cobra.Command{
 		Use: "verbs", Short: "List the verbs that work here", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			p, err := media.New(media.Config{Engines: engine.All()})
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			box, err := a.open(cmd.Context())
 			if err != nil {
 				return err
 			}
+			defer box.Close()
+			found, err := box.MediaPrograms(cmd.Context())
+			if err != nil {
+				return err
+			}
+			p := box.MediaPipeline()
 			for _, v := range p.Verbs() {
 				fmt.Fprintf(a.out, "%s\n    %s\n", v.Signature(), v.Doc)
 				if n := v.Notes(); n != "" {
@@ -67,6 +74,15 @@ func (a *app) mediaCommand() *cobra.Command {
 				}
 			}
 			fmt.Fprintf(a.out, "\nNew files: empty:FORMAT with %s\n", strings.Join(p.Creatable(), ", "))
+			var names []string
+			for _, f := range found {
+				if f.Engine != nil {
+					names = append(names, strings.TrimSpace(f.Name+" "+f.Version))
+				}
+			}
+			if names != nil {
+				fmt.Fprintf(a.out, "Programs that are used: %s. 'tackle doctor' says of the others why not.\n", strings.Join(names, ", "))
+			}
 			return nil
 		},
 	})
@@ -92,36 +108,36 @@ func completeMedia(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
+// cache is where engines keep what makes them fast; "" where there is no place for it.
+func (a *app) cache() string {
+	state := a.state
+	if state == "" {
+		dir, err := local.DefaultStateDir()
+		if err != nil {
+			return ""
+		}
+		state = dir
+	}
+	return filepath.Join(state, "cache")
+}
+
 // media runs a statement on a file for the person at the terminal.
 func (a *app) media(ctx context.Context, file, statement, out string, force bool) error {
-	most := media.Limits{}.WithDefaults().Bytes
-	p, err := media.New(media.Config{Engines: engine.All(), Resolve: func(_ context.Context, id string) (media.Payload, error) { return a.mediaFile(id, most) }})
-	if err != nil {
-		return err
-	}
-	plan, err := p.Compile(statement)
+	p, err := media.New(media.Config{Engines: engine.With(engine.Config{Cache: a.cache()})})
 	if err != nil {
 		return err
 	}
 	var in media.Payload
-	if format, ok := media.EmptyID(file); ok {
-		in, err = p.Create(ctx, format)
-	} else {
-		in, err = a.mediaFile(file, most)
-	}
-	if err != nil {
-		return err
-	}
-	var opt media.RunOptions
-	wipe := func() {}
-	if isTerminal(a.err) {
-		opt.Progress = func(done, total int, next string) {
-			fmt.Fprintf(a.err, "\r\x1b[K%s (%d of %d) …", next, done+1, total)
+	if _, empty := media.EmptyID(file); !empty {
+		if in, err = a.mediaFile(file); err != nil {
+			return err
 		}
-		wipe = func() { fmt.Fprint(a.err, "\r\x1b[K") }
 	}
-	res, err := p.Run(ctx, in, plan, opt)
-	wipe()
+	res, err := a.runMedia(ctx, p, file, in, statement)
+	var e *media.Error
+	if errors.As(err, &e) && (e.Code == media.EngineRequired || e.Code == media.UnsupportedOp || e.Code == "EMPTY_FORMAT_UNAVAILABLE") {
+		res, err = a.withPrograms(ctx, file, in, statement, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -129,6 +145,41 @@ func (a *app) media(ctx context.Context, file, statement, out string, force bool
 		fmt.Fprintln(a.err, forPeople(a.err, "Note: "+w))
 	}
 	return a.give(&res, out, force)
+}
+
+// runMedia runs a statement on a file that was read, or on a new one.
+func (a *app) runMedia(ctx context.Context, p *media.Pipeline, file string, in media.Payload, statement string) (media.Result, error) {
+	plan, err := p.Compile(statement)
+	if err != nil {
+		return media.Result{}, err
+	}
+	if format, ok := media.EmptyID(file); ok {
+		if in, err = p.Create(ctx, format); err != nil {
+			return media.Result{}, err
+		}
+	}
+	opt := media.RunOptions{Resolve: func(_ context.Context, id string) (media.Payload, error) { return a.mediaFile(id) }}
+	if isTerminal(a.err) {
+		opt.Progress = func(done, total int, next string) {
+			fmt.Fprintf(a.err, "\r\x1b[K%s (%d of %d) …", next, done+1, total)
+		}
+		defer fmt.Fprint(a.err, "\r\x1b[K")
+	}
+	return p.Run(ctx, in, plan, opt)
+}
+
+// withPrograms runs a statement that the engines inside cannot run, with the programs of the machine. Where none of them
+// helps, what the engines said stands.
+func (a *app) withPrograms(ctx context.Context, file string, in media.Payload, statement string, inside error) (media.Result, error) {
+	box, err := a.open(ctx)
+	if err != nil {
+		return media.Result{}, inside
+	}
+	defer box.Close()
+	if _, err := box.MediaPrograms(ctx); err != nil {
+		return media.Result{}, errors.Join(inside, err)
+	}
+	return a.runMedia(ctx, box.MediaPipeline(), file, in, statement)
 }
 
 // give shows or writes what a statement gave.
@@ -191,7 +242,8 @@ func (a *app) at(path string) string {
 }
 
 // mediaFile reads a file that a person named, as far as the limit of one media and a byte more.
-func (a *app) mediaFile(name string, most int64) (media.Payload, error) {
+func (a *app) mediaFile(name string) (media.Payload, error) {
+	most := media.Limits{}.WithDefaults().Bytes
 	r, base := a.in, "input"
 	if name != "-" {
 		f, err := os.Open(a.at(name))

@@ -20,7 +20,7 @@ func TestM3_ARealClientWorksOnMedia(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("tackle", "-C", dir, "--state", filepath.Join(dir, ".state"), "--no-config", "mcp", "--approve", "always")
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir+"/s", "XDG_CONFIG_HOME="+dir+"/c")
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_STATE_HOME="+dir+"/s", "XDG_CONFIG_HOME="+dir+"/c", "TACKLE_MEDIA_PROGRAMS=false")
 	client := sdk.NewClient(&sdk.Implementation{Name: "media-test", Version: "1"}, nil)
 	s, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	if err != nil {
@@ -98,8 +98,8 @@ func TestM3_ARealClientWorksOnMedia(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 	// What cannot be done says so once, and what can be done instead.
-	text, failed = query(book, "convert to=pdf")
-	if !failed || !strings.HasPrefix(text, "Error (ENGINE_REQUIRED): nothing here converts to pdf.") || !strings.Contains(text, "Do not retry convert to=pdf.") {
+	text, failed = query(book, "convert to=numbers")
+	if !failed || !strings.HasPrefix(text, "Error (ENGINE_REQUIRED): nothing here converts to numbers.") || !strings.Contains(text, "Do not retry convert to=numbers.") {
 		t.Error(text)
 	}
 	text, failed = query("doc-7", "extract text")

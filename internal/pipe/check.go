@@ -206,16 +206,18 @@ func (c *checker) unknownArg(s *Segment, v *Verb, a *Arg) *Error {
 	e := c.fail(UnknownArg, s, "%s takes no %s.", spoken(v.ID), quoted(a.Name))
 	e.Pos, e.Arg = a.Pos, a.Name
 	var names []string
-	for i := range v.Params {
-		names = append(names, v.Params[i].Name)
+	for _, p := range v.Params {
+		names = append(names, p.Name)
 	}
+	own := v.own()
 	switch e.Suggest = near(a.Name, names, false); {
-	case len(names) == 0:
+	case len(e.Suggest) > 0:
+	case len(own) == 0:
 		e.Message = fmt.Sprintf("%s takes no arguments, so no %s.", spoken(v.ID), quoted(a.Name))
-	case len(e.Suggest) == 0 && len(names) == 1:
-		e.Suggest = names
-	case len(e.Suggest) == 0:
-		e.Message += " It takes " + strings.Join(names, ", ") + "."
+	case len(own) == 1:
+		e.Suggest = own
+	default:
+		e.Message += " It takes " + strings.Join(own, ", ") + "."
 	}
 	e.Use = c.lang.Example(v)
 	return e

@@ -157,7 +157,7 @@ func (p *parser) nameless(s *Segment, t Token) error {
 	from := p.src[s.Pos.Offset:t.Pos.Offset]
 	for i := range v.Params {
 		a := &v.Params[i]
-		if have[a.Name] {
+		if have[a.Name] || a.Common {
 			continue
 		}
 		if _, err := p.lang.Parse(from+a.Name+"="+p.src[t.Pos.Offset:t.End], nil); err == nil {
@@ -165,7 +165,7 @@ func (p *parser) nameless(s *Segment, t Token) error {
 			return e
 		}
 	}
-	if len(v.Params) == 0 {
+	if len(v.own()) == 0 {
 		e.Message = fmt.Sprintf("%s takes no arguments, so %s is out of place.", spoken(v.ID), p.written(t))
 	}
 	e.Use = p.lang.Example(v)

@@ -1,6 +1,9 @@
 package pipe
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 var (
 	docs     = []Family{Document}
@@ -26,7 +29,25 @@ func Table() []Verb {
 	for _, part := range [][]Verb{documentVerbs(), textVerbs(), sheetVerbs(), slideVerbs(), imageVerbs(), audioVerbs()} {
 		out = append(out, part...)
 	}
-	return out
+	return protected(out)
+}
+
+// protected are the arguments of verbs over documents that may be locked or signed.
+func protected(verbs []Verb) []Verb {
+	password := Param{Name: "password", Type: Text, Sample: `"secret"`, Common: true, Doc: "opens an encrypted file"}
+	unsign := Param{Name: "unsign", Type: Bool, Default: "false", Common: true, Doc: "change a signed file although that ends its signature"}
+	for i := range verbs {
+		switch v := &verbs[i]; v.ID {
+		case "convert", "diff", "chunk", "extract.text", "extract.metadata", "extract.assets", "split":
+			v.Params = append(v.Params, password)
+		case "select", "merge", "reorder", "redact", "sanitize", "normalize", "update_text":
+			v.Params = append(v.Params, password, unsign)
+		}
+		if strings.HasPrefix(verbs[i].ID, "slides.") {
+			verbs[i].Params = append(verbs[i].Params, unsign)
+		}
+	}
+	return verbs
 }
 
 // Standard returns the language of the media pipeline.
@@ -39,11 +60,11 @@ var Standard = sync.OnceValue(func() *Language {
 })
 
 // Targets are the formats that convert knows by name.
-var Targets = []string{"pdf", "html", "txt", "md", "csv", "json", "yaml", "docx", "doc", "rtf", "odt", "xlsx", "xls", "ods", "xlsm", "xlsb", "fods", "sylk", "dif", "dbf", "numbers", "pptx", "ppt", "odp", "wav"}
+var Targets = []string{"pdf", "html", "txt", "md", "csv", "json", "yaml", "docx", "doc", "rtf", "odt", "xlsx", "xls", "ods", "xlsm", "xlsb", "fods", "sylk", "dif", "dbf", "numbers", "pptx", "ppt", "odp", "wav", "images"}
 
 func documentVerbs() []Verb {
 	return []Verb{
-		{ID: "convert", Families: files, Needs: "a conversion engine", Doc: "change the format",
+		{ID: "convert", Families: anything, Needs: "a conversion engine", Doc: "change the format",
 			Params: []Param{{Name: "to", Type: Enum, Required: true, Enum: Targets, Sample: "md"}}},
 		{ID: "select", Families: pages, Needs: "an engine for pages", Doc: "keep these pages, in this order",
 			Params: []Param{{Name: "pages", Type: Numbers, Required: true, Min: 1, Sample: "1-3,5"}}},

@@ -60,6 +60,8 @@ type Param struct {
 	Default  string // as it is shown; "" where there is none
 	Sample   string // a value as a statement has it
 	Doc      string
+	// Common arguments belong to many verbs. They are described once and left out of signatures.
+	Common bool
 }
 
 // Verb is one operation.
@@ -82,6 +84,17 @@ func (v *Verb) Param(name string) (*Param, bool) {
 		}
 	}
 	return nil, false
+}
+
+// own returns the names of the arguments that are not common to many verbs.
+func (v *Verb) own() []string {
+	var out []string
+	for i := range v.Params {
+		if !v.Params[i].Common {
+			out = append(out, v.Params[i].Name)
+		}
+	}
+	return out
 }
 
 // Works reports whether the verb is for a family.
@@ -139,6 +152,9 @@ func (v *Verb) Signature() string {
 	b.WriteString(spoken(v.ID))
 	for i := range v.Params {
 		p := &v.Params[i]
+		if p.Common {
+			continue
+		}
 		s := p.Name + "=" + p.shape()
 		if !p.Required {
 			s = "[" + s + "]"
@@ -153,6 +169,7 @@ func (v *Verb) Notes() string {
 	var notes []string
 	for _, p := range v.Params {
 		switch {
+		case p.Common:
 		case p.Default != "" && p.Doc != "":
 			notes = append(notes, fmt.Sprintf("%s: %s, default %s", p.Name, p.Doc, p.Default))
 		case p.Doc != "":

@@ -40,7 +40,12 @@ func files(t *testing.T) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	deck, err := os.ReadFile("ooxml/testdata/gen.pptx")
+	if err != nil {
+		t.Fatal(err)
+	}
 	return map[string][]byte{
+		"a.pptx": deck,
 		"a.txt":  []byte("One 123-45-6789 line.  \r\nTwo lines.\r\n\r\nNext block.\r\n"),
 		"b.txt":  []byte("One line.\nTwo lines.\n"),
 		"a.md":   []byte("# First\n\nSome *text*.\n\n# Second\n\n- point\n"),
@@ -161,7 +166,30 @@ func TestM2_RowsOfTheVerbTable(t *testing.T) {
 		{"empty:html", `extract text`, "<html", ""},
 		{"empty:png", `extract metadata`, `"width":1024`, ""},
 		{"empty:wav", `extract metadata`, "44100", ""},
-		{"empty:docx", `extract text`, "!docx", ""},
+		{"empty:docx", `convert to=html`, "<body", ""},
+		{"empty:numbers", `extract text`, "!numbers", ""},
+		{"a.pptx", `select pages=2,1 | extract text`, "Slide 1\n\n\tSales", "a\tb"},
+		{"a.pptx", `select pages=4`, "!slides 1 to 3", ""},
+		{"a.pptx", `merge with=@"a.pptx" | extract text`, "Slide 6", ""},
+		{"a.pptx", `merge with=@"a.txt"`, "!a.txt", ""},
+		{"a.pptx", `reorder order=3,1,2 | extract text`, "Slide 1\n\na\tb", ""},
+		{"a.pptx", `reorder order=3,1`, "!every one once", ""},
+		{"a.pptx", `slides add at=1 title="New first" | extract text`, "New first\n\nSlide 2", ""},
+		{"a.pptx", `slides add at=9`, "!1 to 4", ""},
+		{"a.pptx", `slides update_text slide=1 text="Changed" | extract text`, "Changed", "Hello title"},
+		{"a.pptx", `slides update_text slide=9 text="x"`, "!slides 1 to 3", ""},
+		{"a.pptx", `slides update_table slide=3 updates='[{"row":1,"col":2,"value":"cell"}]' | extract text`, "a\tcell", ""},
+		{"a.pptx", `slides update_table slide=1 updates='[{"row":1,"col":2,"value":"cell"}]'`, "!no table", ""},
+		{"a.pptx", `slides update_image slide=3 with=@"a.png"`, "PK", ""},
+		{"a.pptx", `slides update_image slide=3 with=@"a.txt"`, "!a.txt", ""},
+		{"a.pptx", `slides update_chart slide=2 data='[["","2025"],["North",12]]' | extract text`, "North\t12", "Sales"},
+		{"a.pptx", `slides update_chart slide=2 data='[[1]]'`, "!categories", ""},
+		{"a.pptx", `slides delete slides=1 | extract text`, "Slide 2", "Hello title"},
+		{"a.pptx", `slides delete slides=1,2,3`, "!slide", ""},
+		{"a.pptx", `slides reorder order=2,1,3 | extract text`, "Slide 1\n\n\tSales", ""},
+		{"a.pptx", `slides reorder order=2,1`, "!every one once", ""},
+		{"a.pptx", `slides duplicate slide=1 | extract text`, "Slide 4", ""},
+		{"a.pptx", `slides duplicate slide=9`, "!slides 1 to 3", ""},
 	} {
 		t.Run(tt.file+" "+tt.do, func(t *testing.T) {
 			in := media.Payload{Data: bytes.Clone(have[tt.file]), Name: tt.file}

@@ -45,6 +45,9 @@ func (f *forge) planQuery(ctx context.Context, call *tool.Call, raw json.RawMess
 		in.Ops = nil
 	}
 	in.MediaID = plainID(in.MediaID)
+	if err := f.Pipeline.Find(ctx); err != nil {
+		return tool.Action{}, err
+	}
 	var plan media.Plan
 	var err error
 	switch {
@@ -158,6 +161,9 @@ func (f *forge) grammar() (string, error) {
 	for _, v := range f.Pipeline.Verbs() {
 		b.WriteString("- " + f.line(v) + "\n")
 	}
+	if s := f.common(); s != "" {
+		b.WriteString(s + "\n")
+	}
 	if s := f.creation(); s != "" {
 		b.WriteString(s + "\n")
 	}
@@ -192,6 +198,27 @@ func (f *forge) line(v pipe.Verb) string {
 		s += " (" + n + ")"
 	}
 	return s
+}
+
+// common describes the arguments that many verbs share.
+func (f *forge) common() string {
+	var out, seen []string
+	for _, v := range f.Pipeline.Verbs() {
+		for _, p := range v.Params {
+			if p.Common && !slices.Contains(seen, p.Name) {
+				seen = append(seen, p.Name)
+				value := p.Sample
+				if value == "" {
+					value = "true"
+				}
+				out = append(out, p.Name+"="+value+": "+p.Doc)
+			}
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return "Also, where it matters: " + strings.Join(out, "; ") + "."
 }
 
 func (f *forge) creation() string {

@@ -41,7 +41,7 @@ func Engine() media.Engine {
 			{Over: []string{"text/markdown", "text/html"}, Ops: []string{"split"}, Do: split},
 			{Over: []string{"text/html", "image/svg+xml", "text/markdown"}, Ops: []string{"extract.assets"}, Do: assets},
 			{Over: textual, Ops: []string{"extract.metadata"}, Do: describe},
-			{Over: []string{"text/*", "application/*", "image/svg+xml"}, Ops: []string{"diff", "chunk"}, Do: readings},
+			{Over: []string{"text/*", "application/*", "message/*", "image/svg+xml"}, Ops: []string{"diff", "chunk"}, Do: readings},
 		},
 	}
 }

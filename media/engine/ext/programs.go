@@ -1,0 +1,279 @@
+package ext
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tackle-dev/tackle/media"
+)
+
+// probeWord is what is written into the files with which programs are tried.
+const probeWord = "tackle"
+
+// limitOf is how many bytes a result may have.
+func limitOf(r *media.Request) int64 { return r.Limits.WithDefaults().Bytes }
+
+// pdftotext gives the text of a PDF.
+func (f *Finder) pdftotext(ctx context.Context) Found {
+	x, ok := f.find("pdftotext", "poppler-utils")
+	if !ok {
+		return x
+	}
+	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
+		args := []string{x.Path, "-enc", "UTF-8"}
+		if pw, _ := r.Args["password"].(string); pw != "" {
+			args = append(args, "-upw", pw)
+		}
+		b, err := f.run(ctx, job{argv: append(args, "in.pdf", "out.txt"), in: map[string][]byte{"in.pdf": r.In.Data}, out: "out.txt"}, limitOf(r))
+		if err != nil {
+			return media.Result{}, err
+		}
+		return gave(bytes.ReplaceAll(b, []byte("\f"), []byte("\n")))
+	}
+	trial := func() error {
+		res, err := do(ctx, &media.Request{In: media.Payload{Data: []byte(smallPDF)}})
+		if err == nil && !strings.Contains(string(res.Media.Data), probeWord) {
+			err = errors.New("it did not find the word of a small file")
+		}
+		return err
+	}
+	if !f.tried(ctx, &x, trial, x.Path, "-v") {
+		return x
+	}
+	return x.works(media.Engine{Convert: []media.Convert{{From: mimes("pdf"), To: []string{"txt"}, Keep: media.Text, Do: do}}})
+}
+
+// smallPDF is a page with one word. Readers repair its missing table of objects.
+const smallPDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
+	"4 0 obj<</Length 41>>stream\nBT /F1 24 Tf 20 100 Td (tackle) Tj ET     \nendstream endobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R/Size 6>>\n%%EOF\n"
+
+// pandoc converts between formats of running text, by structure. It runs in its sandbox, where it opens no file but the one
+// it is given: a document can name others. So it does not write docx and odt, for which it opens templates.
+func (f *Finder) pandoc(ctx context.Context) Found {
+	x, ok := f.find("pandoc", "pandoc")
+	if !ok {
+		return x
+	}
+	from := map[string]string{"text/markdown": "gfm+footnotes", "text/html": "html"}
+	for token, name := range map[string]string{"docx": "docx", "odt": "odt", "epub": "epub", "rtf": "rtf"} {
+		m, _ := media.FormatOf(token)
+		from[m.MIME] = name
+	}
+	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
+		kind := from[r.In.MIME]
+		to := map[string]string{"md": "gfm+footnotes", "rtf": "rtf"}[r.To]
+		out := "out." + r.To
+		args := []string{x.Path, "--sandbox", "--standalone", "--from", kind, "--to", cmp.Or(to, r.To), "--output", out, "in"}
+		b, err := f.run(ctx, job{argv: args, in: map[string][]byte{"in": r.In.Data}, out: out}, limitOf(r))
+		if err != nil {
+			return media.Result{}, err
+		}
+		return gave(b)
+	}
+	trial := func() error {
+		res, err := do(ctx, &media.Request{In: media.Payload{Data: []byte("# " + probeWord + "\n"), MIME: "text/markdown"}, To: "rtf"})
+		if err == nil && !strings.Contains(string(res.Media.Data), probeWord) {
+			err = errors.New("it did not convert a small file; version 2.15 or later is needed")
+		}
+		return err
+	}
+	if !f.tried(ctx, &x, trial, x.Path, "--version") {
+		return x
+	}
+	return x.works(media.Engine{Convert: []media.Convert{
+		{From: mimes("md", "html"), To: []string{"rtf"}, Keep: media.Structure, Do: do},
+		{From: mimes("docx", "odt", "epub", "rtf"), To: []string{"md", "html", "rtf"}, Keep: media.Structure, Do: do},
+	}})
+}
+
+// vips reads pictures in formats that are not read inside: HEIC, and AVIF in plain builds.
+func (f *Finder) vips(ctx context.Context) Found {
+	x, ok := f.find("vips", "libvips-tools")
+	if !ok {
+		return x
+	}
+	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
+		to := map[string]string{"jpeg": "jpg"}[r.To]
+		to = cmp.Or(to, r.To)
+		out, save := "out."+to, ""
+		if q := r.Quality; q > 0 && (to == "jpg" || to == "webp" || to == "avif") {
+			save = fmt.Sprintf("[Q=%d]", q)
+		}
+		b, err := f.run(ctx, job{argv: []string{x.Path, "copy", inputName(&r.In), out + save}, in: map[string][]byte{inputName(&r.In): r.In.Data}, out: out}, limitOf(r))
+		if err != nil {
+			return media.Result{}, err
+		}
+		return gave(b)
+	}
+	// A picture of one dot, in the plainest format that there is.
+	trial := func() error {
+		res, err := do(ctx, &media.Request{In: media.Payload{Data: []byte("P5\n1 1\n255\n\x80"), MIME: "image/x-portable-graymap"}, To: "png"})
+		if err == nil && !bytes.HasPrefix(res.Media.Data, []byte("\x89PNG")) {
+			err = errors.New("it did not convert a small picture")
+		}
+		return err
+	}
+	if !f.tried(ctx, &x, trial, x.Path, "--version") {
+		return x
+	}
+	return x.works(media.Engine{Convert: []media.Convert{{From: mimes("heic", "avif"), To: []string{"png", "jpeg"}, Keep: media.Visual, Do: do}}})
+}
+
+// qpdf repairs and decrypts.
+func (f *Finder) qpdf(ctx context.Context) Found {
+	x, ok := f.find("qpdf", "qpdf")
+	if !ok {
+		return x
+	}
+	if !f.quick {
+		x.Version = f.version(ctx, x.Path, "--version")
+	}
+	x.Reason = "it is here, and nothing needs it: the engine for PDF does what it does"
+	return x
+}
+
+// tesseract reads text from pictures.
+func (f *Finder) tesseract(ctx context.Context) Found {
+	x, ok := f.find("tesseract", "tesseract-ocr tesseract-ocr-eng")
+	if !ok {
+		return x
+	}
+	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
+		lang, warnings, err := ocrLanguages(r, x.languages)
+		if err != nil {
+			return media.Result{}, err
+		}
+		kind, ext := map[string]string{"txt": "txt", "hocr": "hocr", "json": "tsv"}[r.To], map[string]string{"txt": "txt", "hocr": "hocr", "json": "tsv"}[r.To]
+		name := inputName(&r.In)
+		b, err := f.run(ctx, job{argv: []string{x.Path, name, "out", "-l", lang, kind}, in: map[string][]byte{name: r.In.Data}, out: "out." + ext, time: 2 * time.Minute}, limitOf(r))
+		if err != nil {
+			return media.Result{}, err
+		}
+		if r.To == "json" {
+			if b, err = ocrWords(b); err != nil {
+				return media.Result{}, err
+			}
+		}
+		res, err := gave(b)
+		res.Warnings = warnings
+		return res, err
+	}
+	trial := func() error {
+		list, err := f.run(ctx, job{argv: []string{x.Path, "--list-langs"}, time: 20 * time.Second}, 1<<20)
+		if err != nil {
+			return err
+		}
+		for _, l := range strings.Split(string(list), "\n")[1:] {
+			if l = strings.TrimSpace(l); l != "" && l != "osd" && !strings.ContainsAny(l, " :") {
+				x.languages = append(x.languages, l)
+			}
+		}
+		if len(x.languages) == 0 {
+			return errors.New("it has no language; on Debian: apt install tesseract-ocr-eng")
+		}
+		_, err = do(ctx, &media.Request{In: media.Payload{Data: probePicture(), MIME: "image/bmp"}, To: "txt"})
+		return err
+	}
+	if !f.tried(ctx, &x, trial, x.Path, "--version") {
+		return x
+	}
+	return x.works(media.Engine{Convert: []media.Convert{{From: mimes("png", "jpeg", "tiff", "bmp", "gif", "webp"), To: []string{"txt", "hocr", "json"}, Keep: media.Text, Do: do}}})
+}
+
+// ocrLanguages returns the languages for tesseract, joined by plus signs.
+func ocrLanguages(r *media.Request, have []string) (string, []string, error) {
+	short := map[string]string{"en": "eng", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "pt": "por", "nl": "nld", "pl": "pol", "ru": "rus", "ja": "jpn", "zh": "chi_sim", "ko": "kor", "sv": "swe", "da": "dan", "cs": "ces", "uk": "ukr", "tr": "tur", "ar": "ara"}
+	want, _ := r.Args["languages"].([]string)
+	var out []string
+	for _, w := range want {
+		l, _, _ := strings.Cut(strings.ToLower(w), "-")
+		l = cmp.Or(short[l], l)
+		if !slices.Contains(have, l) {
+			return "", nil, media.Failf("the language %q is not installed for tesseract here; there are %s. Leave lang out, or have it installed (Debian: tesseract-ocr-%s).", w, strings.Join(have, ", "), l)
+		}
+		out = append(out, l)
+	}
+	if out == nil {
+		out = []string{have[0]}
+		if slices.Contains(have, "eng") {
+			out = []string{"eng"}
+		}
+	}
+	return strings.Join(out, "+"), nil, nil
+}
+
+// ocrWord is a word that was read, with its box in pixels and how sure tesseract is of it, from 0 to 100.
+type ocrWord struct {
+	Text       string  `json:"text"`
+	Confidence float64 `json:"confidence"`
+	Left       int     `json:"left"`
+	Top        int     `json:"top"`
+	Width      int     `json:"width"`
+	Height     int     `json:"height"`
+	Line       int     `json:"line"`
+}
+
+func ocrWords(tsv []byte) ([]byte, error) {
+	out := struct {
+		Text       string    `json:"text"`
+		Confidence float64   `json:"confidence"` // the mean
+		Words      []ocrWord `json:"words"`
+	}{Words: []ocrWord{}}
+	line, last := 0, ""
+	sum := 0.0
+	for _, row := range strings.Split(string(tsv), "\n") {
+		c := strings.Split(row, "\t")
+		if len(c) < 12 || c[0] != "5" {
+			continue
+		}
+		if key := strings.Join(c[1:5], "/"); key != last {
+			if last = key; line > 0 {
+				out.Text += "\n"
+			}
+			line++
+		} else {
+			out.Text += " "
+		}
+		w := ocrWord{Text: strings.TrimSpace(c[11]), Line: line}
+		for i, to := range []*int{&w.Left, &w.Top, &w.Width, &w.Height} {
+			fmt.Sscan(c[6+i], to) //nolint:errcheck // what is no number stays 0
+		}
+		fmt.Sscan(c[10], &w.Confidence) //nolint:errcheck // as above
+		sum += w.Confidence
+		out.Text += w.Text
+		out.Words = append(out.Words, w)
+	}
+	if n := len(out.Words); n > 0 {
+		out.Confidence = float64(int(sum/float64(n)*10)) / 10
+	}
+	return json.Marshal(out)
+}
+
+// probePicture is a white picture of 64 by 64 dots.
+func probePicture() []byte {
+	const side = 64
+	b := make([]byte, 54+side*side*3)
+	copy(b, "BM")
+	put := func(at, v int) { b[at], b[at+1], b[at+2], b[at+3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24) }
+	put(2, len(b))
+	put(10, 54)
+	put(14, 40)
+	put(18, side)
+	put(22, side)
+	b[26], b[28] = 1, 24
+	put(34, side*side*3)
+	put(38, 2835)
+	put(42, 2835)
+	for i := 54; i < len(b); i++ {
+		b[i] = 0xff
+	}
+	return b
+}

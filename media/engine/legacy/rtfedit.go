@@ -1,0 +1,185 @@
+package legacy
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/internal/flow"
+	"github.com/tackle-dev/tackle/media/internal/tree"
+)
+
+// redactRTF removes words from every text of a file, and looks again before it gives the result out.
+func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
+	red, err := tree.NewRedaction(r)
+	if err != nil {
+		return media.Result{}, err
+	}
+	src := r.In.Data
+	for i, p := range red.Patterns {
+		if err := ctx.Err(); err != nil {
+			return media.Result{}, err
+		}
+		f, err := openRTF(&media.Request{In: media.Payload{Data: src, Name: r.In.Name}, Limits: r.Limits})
+		if err != nil {
+			return media.Result{}, err
+		}
+		var cuts []tree.Splice
+		for _, s := range f.texts() {
+			spans, err := p.Find(string(s.text))
+			if err != nil {
+				return media.Result{}, err
+			}
+			if len(spans) == 0 {
+				continue
+			}
+			red.Found[i], red.Count = true, red.Count+len(spans)
+			for _, sp := range spans {
+				cuts = append(cuts, s.replace(sp, rtfEscape(red.Replacement))...)
+			}
+		}
+		src = tree.Apply(src, cuts)
+	}
+	if red.Count == 0 {
+		return media.Result{}, media.Failf("nothing in %s matches. Nothing was changed.", r.In.Name)
+	}
+	warnings := red.Unfound()
+	more, err := verifyRTF(src, red, r)
+	if err != nil {
+		return media.Result{}, err
+	}
+	return media.Result{Media: &media.Payload{Data: src}, Warnings: append(warnings, more...), Counts: media.Counts{Modified: red.Count}}, nil
+}
+
+// replace returns the splices for one span. What is left empty becomes an empty group, so that control words before it
+// still end where they ended.
+func (s *rtfText) replace(sp media.Span, with string) []tree.Splice {
+	var out []tree.Splice
+	for i := sp.From; i < sp.To; i++ {
+		if s.from[i] < 0 {
+			continue
+		}
+		from, to := int(s.from[i]), int(s.to[i])
+		if k := len(out) - 1; k >= 0 && out[k].From <= from && out[k].To >= from {
+			out[k].To = max(out[k].To, to)
+			continue
+		}
+		out = append(out, tree.Splice{From: from, To: to, With: with})
+		with = "{}"
+	}
+	return out
+}
+
+func verifyRTF(src []byte, red *tree.Redaction, r *media.Request) (warnings []string, err error) {
+	sub := &media.Request{In: media.Payload{Data: src, Name: r.In.Name, MIME: rtfMIME}, Limits: r.Limits}
+	f, err := openRTF(sub)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.texts() {
+		hit, err := red.Hit(string(s.text))
+		if err != nil {
+			return nil, err
+		}
+		if hit != "" {
+			return nil, tree.Left("the group "+s.dest, hit)
+		}
+	}
+	for _, w := range red.Plain() {
+		if bytes.Contains(src, []byte(w)) {
+			return nil, tree.Left("the source", w)
+		}
+	}
+	for _, b := range f.blobs() {
+		if kind := media.Identify(media.Payload{Data: b.data}).MIME; slices.Contains([]string{"image/png", "image/jpeg", "image/bmp", "image/gif"}, kind) {
+			warnings = append(warnings, "The file holds pictures, which were not read.")
+			continue
+		}
+		hit, err := red.Scan(b.data)
+		if err != nil {
+			return nil, err
+		}
+		if hit != "" {
+			return nil, media.Failf("%q stands in an embedded object or picture (%s), which cannot be changed here. Take it out with sanitize first. Nothing was changed.", hit, b.dest)
+		}
+	}
+	d, _, err := readRTF(sub)
+	if err != nil {
+		return nil, err
+	}
+	hit, err := red.Hit(d.Text(flow.Options{Changes: true}))
+	if err == nil && hit != "" {
+		err = tree.Left("the text", hit)
+	}
+	slices.Sort(warnings)
+	return slices.Compact(warnings), err
+}
+
+// rtfActing are the groups that hold programs, links to files, or files of other programs.
+var rtfActing = map[string]string{"object": "embedded object", "objdata": "embedded object", "template": "remote template", "ffentrymcr": "macro", "ffexitmcr": "macro", "mailmerge": "data connection",
+	"datastore": "custom XML", "filetbl": "link to another file"}
+
+// rtfFields are the fields that start programs or fetch.
+var rtfFields = []string{"DDE", "DDEAUTO", "INCLUDETEXT", "INCLUDEPICTURE", "INCLUDE", "IMPORT", "MACROBUTTON", "LINK", "DATABASE", "EMBED", "PRINT", "GOTOBUTTON", "AUTOTEXT"}
+
+// sanitizeRTF takes away what acts or reaches out.
+func sanitizeRTF(_ context.Context, r *media.Request) (media.Result, error) {
+	f, err := openRTF(r)
+	if err != nil {
+		return media.Result{}, err
+	}
+	removed := map[string]int{}
+	var cuts []tree.Splice
+	var whys []string
+	var starts []int // of open groups
+	for i, t := range f.tokens {
+		switch t.kind {
+		case rtfOpen:
+			starts = append(starts, i)
+		case rtfClose:
+			n := len(starts)
+			if n == 0 {
+				continue
+			}
+			open := starts[n-1]
+			starts = starts[:n-1]
+			name := f.destination(open)
+			why := rtfActing[name]
+			if name == "fldinst" {
+				words := strings.Fields(strings.ToUpper(f.words(open, i)))
+				switch {
+				case len(words) > 0 && slices.Contains(rtfFields, words[0]):
+					why = "field that starts or fetches something"
+				case len(words) > 1 && words[0] == "HYPERLINK" && flow.SafeLink(strings.Trim(words[1], `"`)) == "":
+					why = "link that starts something"
+				}
+			}
+			if why != "" {
+				from := f.tokens[open].from
+				for len(cuts) > 0 && cuts[len(cuts)-1].From >= from { // it is within this one
+					cuts, whys = cuts[:len(cuts)-1], whys[:len(whys)-1]
+				}
+				cuts, whys = append(cuts, tree.Splice{From: from, To: t.to, With: "{}"}), append(whys, why)
+			}
+		}
+	}
+	for _, why := range whys {
+		removed[why]++
+	}
+	res := media.Result{Media: &media.Payload{Data: tree.Apply(f.src, cuts)}}
+	res.Warnings, res.Counts.Removed = report(removed)
+	return res, nil
+}
+
+// words returns the characters between two tokens.
+func (f *rtfFile) words(from, to int) string {
+	var b strings.Builder
+	for _, t := range f.tokens[from:to] {
+		if t.kind == rtfChar {
+			b.Write(f.src[t.from:t.to])
+		}
+	}
+	return b.String()
+}
