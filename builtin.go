@@ -21,7 +21,7 @@ import (
 // builtins is the explicit list of tools, in the order in which models see them.
 func (b *Box) builtins(dev []Tool) []Tool {
 	var out []Tool
-	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), b.gitTools(), b.shellTools(), b.mediaTools(), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
+	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), b.gitTools(), b.shellTools(), b.mediaTools(), b.skillTools(), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
 		for _, t := range list {
 			out = append(out, Tool{Tool: t, Modes: []string{DefaultMode}})
 		}

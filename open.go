@@ -121,6 +121,7 @@ type Box struct {
 	notes       []string
 	programs    []string // files that hooks run
 	dev         *devRoom
+	skills      *skillRoom
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -224,6 +225,7 @@ func (b *Box) assemble(ctx context.Context) error {
 	env := b.merged.ToolEnvironment()
 	env.Mode = cfg.Mode
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
+	b.skills = b.newSkillRoom()
 	b.openCommands(h)
 	if err := b.openMedia(); err != nil {
 		return err

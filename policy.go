@@ -76,6 +76,7 @@ func (p *policy) options(m config.Merged) permission.Options {
 	facts.OpenPath = b.cfg.Host == nil && openPath(os.Getenv("PATH"), b.cfg.Roots)
 	facts.Artifacts = b.artifacts.SessionDir(b.cfg.Session)
 	facts.Readable = m.Config.ReadRoots
+	facts.Skills = b.skills.kept
 	for _, f := range m.Files {
 		facts.Config = append(facts.Config, f.Path)
 	}

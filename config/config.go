@@ -32,6 +32,7 @@ type Config struct {
 	Files  Files           `json:"files,omitzero" jsonschema:"How files are changed."`
 	Dev    Dev             `json:"dev,omitzero" jsonschema:"Formatters, linters and checkers."`
 	Media  Media           `json:"media,omitzero" jsonschema:"Engines for documents, pictures and sound."`
+	Skills Skills          `json:"skills,omitzero" jsonschema:"Skills: folders with a SKILL.md that tell a model how to do one kind of work."`
 	Output Output          `json:"output,omitzero" jsonschema:"How much of a result a model sees; the rest becomes an artifact. Both limits hold together; -1 is no limit."`
 	Limits Limits          `json:"limits,omitzero" jsonschema:"Limits of calls."`
 	Shell  Shell           `json:"shell,omitzero" jsonschema:"How commands run."`
@@ -91,6 +92,12 @@ type Speech struct {
 	Model     string      `json:"model,omitempty" jsonschema:"Name of the model of the service."`
 	ModelFile string      `json:"model_file,omitempty" jsonschema:"Model for whisper-cli or vosk-transcriber, an absolute path."`
 	APIKey    tool.Secret `json:"api_key,omitzero" jsonschema:"The key of the service, as a reference to an environment variable: ${NAME}."`
+}
+
+// Skills says where skills are looked for.
+type Skills struct {
+	Enabled *bool    `json:"enabled,omitempty" scope:"tighten" default:"true" jsonschema:"false: no skills, and no tools for them."`
+	Folders []string `json:"folders,omitempty" kind:"dir" jsonschema:"Folders of skills beside the usual ones (skills in .tackle, .agents and .claude, of the project and of the person)."`
 }
 
 // Output is the shared limit of results (O1). Zero fields mean the default, negative ones no limit.

@@ -45,6 +45,7 @@ services: {google: {cse: {api_key: "${GOOGLE_KEY}", engine_id: cx}}}
 dev: {format_on_edit: true, engines: [gofmt, json], surface: composite, commands: {ruff: {files: ["*.py"], format: [ruff, format], lint: [ruff, check], fix: [ruff, check, --fix], check: [mypy], find: sarif, exits: [1], config: [ruff.toml], inputs: ["*.py"], links: [.venv]}}}
 shell: {timeout: 1m, max_timeout: 20m, output: 8 KiB, pass: [AWS_PROFILE, "NPM_*"]}
 media: {programs: false, speech: {url: http://127.0.0.1:8000/v1, model: whisper-1, model_file: /srv/m.bin, api_key: '${GOOGLE_KEY}'}}
+skills: {enabled: false, folders: [~/team-skills]}
 tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
 `
 

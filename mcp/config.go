@@ -49,6 +49,8 @@ type Config struct {
 	Ended func(session string)
 	// Artifacts are served as resources artifact://ID; nil serves none.
 	Artifacts tool.Artifacts
+	// Prompts are offered for people to start; none means that the server does not speak of prompts.
+	Prompts []Prompt
 
 	// Budget is how long a call is held before it answers with a handle (H6); 0 means 50 s, negative for ever.
 	Budget time.Duration

@@ -36,7 +36,7 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	cfg.Roots = slices.Clone(cfg.Roots)
+	cfg.Roots, cfg.Prompts = slices.Clone(cfg.Roots), slices.Clone(cfg.Prompts)
 	if cfg.StateKey == nil {
 		cfg.StateKey = make([]byte, 32)
 		rand.Read(cfg.StateKey) // never fails
@@ -77,6 +77,9 @@ func NewServer(box Box, cfg Config) (*Server, error) {
 	s.publish(defs)
 	if cfg.Artifacts != nil {
 		s.addArtifacts()
+	}
+	if err := s.addPrompts(); err != nil {
+		return nil, err
 	}
 	if f, ok := box.(figurer); ok {
 		s.addUsage(f)

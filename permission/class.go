@@ -38,12 +38,13 @@ func Classes() []Class {
 // Facts are what classification has to know about the place where tools act. Paths are absolute and resolved. The zero
 // value knows no workspace, so that every path is outside.
 type Facts struct {
-	Roots     []string // workspace roots
-	Readable  []string // directories outside of the roots that posture auto reads without asking
-	Home      string   // for "~/" in patterns
-	State     []string // tackle's own directories: journal, before-images, ledger, grants
-	Artifacts string   // the session's artifacts; usually below State, and read like the workspace
-	Config    []string // tackle's configuration files and folders, and programs of hooks; ".tackle" counts at every place
+	Roots     []string               // workspace roots
+	Readable  []string               // directories outside of the roots that posture auto reads without asking
+	Skills    func(path string) bool // reports whether a path outside of the roots is of a skill that the person keeps: read like the workspace; nil: none is
+	Home      string                 // for "~/" in patterns
+	State     []string               // tackle's own directories: journal, before-images, ledger, grants
+	Artifacts string                 // the session's artifacts; usually below State, and read like the workspace
+	Config    []string               // tackle's configuration files and folders, and programs of hooks; ".tackle" counts at every place
 
 	// Command says which class a command has that does more than look: exec-sandboxed where it runs in the sandbox. Nil:
 	// exec-host. What only looks is exec-readonly by [command.ReadOnly], whose demands on the shell the host meets.
@@ -151,7 +152,7 @@ func (j *judge) classPath(f *form, e tool.Effect) Class {
 			return ReadIn
 		case f.state, f.secret != "":
 			return ReadSecret
-		case f.inside:
+		case f.inside, j.facts.Skills != nil && j.facts.Skills(f.native):
 			return ReadIn
 		}
 		return ReadOut

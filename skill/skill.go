@@ -85,11 +85,12 @@ func (c *Catalogue) Near(name string) []string {
 	}
 	var out []near
 	for _, s := range c.Skills {
-		d := text.Distance(name, s.Name, 4)
-		if name != "" && strings.Contains(s.Name, name) {
-			d = min(d, 3)
+		most := min(max(1, len(name)/3), 3)
+		d := text.Distance(name, s.Name, most+1)
+		if len(name) > 2 && strings.Contains(s.Name, name) {
+			d = min(d, most)
 		}
-		if d < 4 {
+		if d <= most {
 			out = append(out, near{s.Name, d})
 		}
 	}

@@ -46,7 +46,11 @@ func (a *app) mcpCommand() *cobra.Command {
 			if hello {
 				a.sayHello(box)
 			}
-			srv, err := mcp.NewServer(box, a.mcpConfig(box))
+			cfg := a.mcpConfig(box)
+			if cfg.Prompts, err = prompts(cmd.Context(), box); err != nil {
+				return err
+			}
+			srv, err := mcp.NewServer(box, cfg)
 			if err != nil {
 				return err
 			}

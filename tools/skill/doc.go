@@ -36,6 +36,12 @@ func (c Config) find(ctx context.Context, name string) (*skill.Skill, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Find(cat, name)
+}
+
+// Find returns the skill of a name. The error says what is wrong with one of that name, which are almost like it, or which
+// there are.
+func Find(cat *skill.Catalogue, name string) (*skill.Skill, error) {
 	if s, ok := cat.Get(name); ok {
 		return s, nil
 	}
@@ -76,14 +82,12 @@ func target(ctx context.Context, call *tool.Call, path string) (host.Path, tool.
 	return p, tool.PathTo(p, tool.Read), nil
 }
 
-// missing are the tools that a skill expects and the session does not have, under the names that the skill uses.
-func (c Config) missing(call *tool.Call, s *skill.Skill) []string {
-	if c.Known == nil {
-		return nil
-	}
+// Missing are the tools that a skill expects and a session does not have, under the names that the skill uses. known
+// reports whether it has one.
+func Missing(s *skill.Skill, known func(name string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(s.Tools), func(name string) bool {
 		name, _, _ = strings.Cut(name, "(")
-		return c.Known(call, name)
+		return known(name)
 	})
 }
 

@@ -56,7 +56,10 @@ func (t Use) plan(ctx context.Context, call *tool.Call, in useInput) (tool.Actio
 		intent.Targets = []tool.Target{to}
 	}
 	return tool.Action{Intent: intent, Run: func(context.Context, tool.Runner) (tool.Result, error) {
-		u := used{Skill: *s, Arguments: in.Arguments, Missing: t.missing(call, s)}
+		u := used{Skill: *s, Arguments: in.Arguments}
+		if t.Known != nil {
+			u.Missing = Missing(s, func(name string) bool { return t.Known(call, name) })
+		}
 		return tool.TextResult(Instructions(s, in.Arguments, u.Missing), u), nil
 	}}, nil
 }
