@@ -109,6 +109,7 @@ func TestLoad_Full(t *testing.T) {
 		Shell:    Shell{time.Minute, 20 * time.Minute, 8 << 10, []string{"AWS_PROFILE", "NPM_*"}},
 		Tasks:    Tasks{&off, "/home/ann/tasks", 3, 1 << 20, day, 10 << 20},
 		Media:    Media{&off, Speech{"http://127.0.0.1:8000/v1", "whisper-1", "/srv/m.bin", tool.NewSecret("canary-key")}},
+		Skills:   Skills{&off, []string{"/home/ann/team-skills"}},
 	}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)

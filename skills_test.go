@@ -1,0 +1,58 @@
+package tackle
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A6, P6: skills of the person are read without an ask although they lie outside of the workspace, also where a link leads to
+// them; a skill of the project that is a link out of it asks.
+func TestA6_SkillsOfThePerson(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, ws, far := filepath.Join(root, "home"), filepath.Join(root, "ws"), filepath.Join(root, "far")
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	for name, dir := range map[string]string{"mine": filepath.Join(home, ".claude/skills/mine"), "linked": filepath.Join(far, "linked"), "theirs": filepath.Join(far, "theirs")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("---\nname: "+name+"\ndescription: d\n---\nText of "+name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(ws, ".agents/skills"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{filepath.Join(home, ".claude/skills/linked"): filepath.Join(far, "linked"), filepath.Join(ws, ".agents/skills/theirs"): filepath.Join(far, "theirs")} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Skip("this machine makes no links: ", err)
+		}
+	}
+	box, err := Open(t.Context(), Config{Dir: ws, StateDir: filepath.Join(root, "state"), Approve: ApproveNever})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	for _, tt := range []struct {
+		tool, name string
+		ok         bool
+	}{{"skills_use", "mine", true}, {"read_skill", "mine", true}, {"skills_use", "linked", true}, {"read_skill", "linked", true}, {"skills_use", "theirs", false}, {"read_skill", "theirs", false}} {
+		res, err := box.Call(t.Context(), NewRequest(tt.tool, map[string]any{"name": tt.name}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.OK() && strings.Contains(res.Text(), "Text of "+tt.name); got != tt.ok {
+			t.Errorf("%s %s: %v, want %v\n%s", tt.tool, tt.name, got, tt.ok, res.Text())
+		}
+	}
+	// Nothing else outside becomes readable by it.
+	res, err := box.Call(t.Context(), NewRequest("read_file", map[string]any{"path": filepath.Join(far, "theirs", "SKILL.md")}))
+	if err != nil || res.OK() {
+		t.Errorf("%v\n%s", err, res.Text())
+	}
+}
