@@ -50,6 +50,7 @@ var floors = []struct {
 	{"permission", 3, ""},
 	{"session", 3, ""},
 	{"task", 3, ""},
+	{"model", 3, "a seam to services; its adapters speak their wires"},
 	{"undo", 3, ""},
 	{"media", 3, "bytes in, bytes out, over engines; its forge stands above the road"},
 	{"media/forge", 5, "tools over a pipeline"},
