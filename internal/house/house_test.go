@@ -59,6 +59,7 @@ var floors = []struct {
 	{"toolbox", 4, ""},
 	{"dev/forge", 5, "the tools of the dev pipeline"},
 	{"tools", 5, ""},
+	{"agent", 6, "the loop over the road and the model seam"},
 	{"mcp", 6, ""},
 	{".", 7, "the front door"},
 	{"server", 8, "a face over HTTP"},
