@@ -29,6 +29,7 @@ var floors = []struct {
 	{"internal/words", 0, "texts for the tests of every floor"},
 	{"internal/diff", 0, "compares bytes; change and patch show it"},
 	{"internal/clip", 0, ""},
+	{"internal/front", 0, "text in, text out"},
 	{"internal/content", 0, ""},
 	{"internal/picture", 0, "bytes in, bytes out"},
 	{"internal/show", 0, "text in, text out"},
@@ -88,6 +89,7 @@ var within = map[[2]string]string{
 	{"session", "permission"}:          "grants live in the session",
 	{"permission", "config"}:           "",
 	{"config", "permission"}:           "rules and postures are named in one place",
+	{"config", "model"}:                "modes name an effort of reasoning",
 	{"internal/ledger", "tool"}:        "entries hold decisions",
 	{"artifact", "internal/clip"}:      "",
 }
