@@ -19,7 +19,7 @@ type State struct {
 	Turn    string `json:"turn"`    // id of the message that began the turn
 
 	Calls   []CallState `json:"calls,omitempty"`   // of the last answer, in its order
-	Steered bool        `json:"steered,omitempty"` // something was said that the model has not seen
+	Steered string      `json:"steered,omitempty"` // id of the first message that no request to the model holds yet
 
 	Tally     Tally     `json:"tally"`               // of the turn
 	Total     Tally     `json:"total"`               // of the session
@@ -88,6 +88,7 @@ type CallState struct {
 	Status  Status  `json:"status"`
 	Class   Class   `json:"class,omitempty"`
 	Outcome Outcome `json:"outcome,omitempty"` // once it is settled
+	Starts  int     `json:"starts,omitempty"`  // how often a process ended while it ran
 }
 
 // Status says how far a call is.
@@ -95,11 +96,12 @@ type Status string
 
 // The statuses.
 const (
-	Open      Status = "open"    // not planned, or waiting for its turn
-	IsPlanned Status = "planned" // it waits for policy
-	IsAsked   Status = "asked"   // it waits for a person
-	IsRunning Status = "running" // it may have run
-	Settled   Status = "settled" // its result is stored
+	Open      Status = "open"     // not planned, or waiting for its turn
+	IsPlanned Status = "planned"  // it waits for policy
+	IsAsked   Status = "asked"    // it waits for a person
+	IsRunning Status = "running"  // it may have run
+	InDoubt   Status = "in doubt" // it was running when its process ended, and cannot simply be run again
+	Settled   Status = "settled"  // its result is stored
 )
 
 // Repeat counts a call that was made before in the turn.
@@ -119,6 +121,7 @@ const (
 	CallModel StepKind = "call model" // After, Try; Answered or Failed
 	RunCalls  StepKind = "run calls"  // Calls; Planned, Asked, Decided, Running where they apply, and a Ran for each
 	Settle    StepKind = "settle"     // Calls, Words; a Ran with Outcome Skipped for each, and nothing is run
+	FindOut   StepKind = "find out"   // Calls: whether they ran; for each Ran, Unknown, or Planned where it is sure that it did not
 	Compact   StepKind = "compact"    // Target; Compacted
 	Interrupt StepKind = "interrupt"  // end what runs: the model's answer, a summary, calls; they still give their events
 	Finish    StepKind = "finish"     // End; Finished
