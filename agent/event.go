@@ -161,7 +161,8 @@ type Result struct {
 	Code      string         `json:"code,omitempty"`      // of a tool error
 	Changed   bool           `json:"changed,omitempty"`   // it did more than read
 	Digest    string         `json:"digest,omitempty"`    // equal for results that say the same
-	End       string         `json:"end,omitempty"`       // why the turn should end
+	End       string         `json:"end,omitempty"`       // why the turn should end, as the road says it
+	Fault     string         `json:"fault,omitempty"`     // of the host or the program, not of the call: the turn ends
 	Tokens    int            `json:"tokens,omitempty"`    // estimated
 	Tx        []string       `json:"tx,omitempty"`        // transactions of the host, for undo
 	Took      time.Duration  `json:"took,omitempty"`      // nanoseconds
@@ -205,6 +206,7 @@ const (
 	Declined    Ending = "declined"     // the model or its provider declined
 	ModelFailed Ending = "model failed" // what it said is in Detail
 	DoesNotFit  Ending = "too long"     // compaction did not make it fit
+	Broken      Ending = "fault"        // the host or the program itself failed
 )
 
 // End is the end of a turn.

@@ -378,6 +378,9 @@ func (m *machine) ran(kind Kind, r *Result) {
 	}
 	m.Context += max(r.Tokens, 0)
 	m.count(c.Call, r)
+	if r.Fault != "" && m.Ending == nil {
+		m.Ending = &End{Why: Broken, Detail: r.Fault}
+	}
 	if r.End != "" && m.Ending == nil {
 		m.Ending = &End{Why: RefusedOver, Detail: r.End + "."}
 	}
