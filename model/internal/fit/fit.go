@@ -99,10 +99,10 @@ func (n *Names) Own(wire string) string {
 // IDs gives every call of a conversation an id of its own that the provider takes, and its result the same. Calls and results
 // are to be given in the order of the conversation. The zero value takes any id; set Rule before the first use to be stricter.
 type IDs struct {
-	Rule  Rule
-	used  map[string]bool
-	open  map[string][]string // wire ids of the calls of one id that have no result yet
-	last  map[string]string   // the newest wire id of an id
+	Rule Rule
+	used map[string]bool
+	open map[string][]string // wire ids of the calls of one id that have no result yet
+	last map[string]string   // the newest wire id of an id
 }
 
 // Call returns the id of the next call.
