@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"strings"
 
@@ -119,4 +120,19 @@ func Sent(c *model.Call) json.RawMessage {
 		return a
 	}
 	return json.RawMessage(`{}`)
+}
+
+// ID makes an id for a call of a provider that gives none.
+func ID() string { return "call_" + rand.Text()[:20] }
+
+// ArgumentText is the text of arguments that come as a JSON string, as OpenAI sends them, or as a value, as some others do.
+func ArgumentText(raw json.RawMessage) string {
+	var s string
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return ""
+	case json.Unmarshal(raw, &s) == nil:
+		return s
+	}
+	return string(raw)
 }

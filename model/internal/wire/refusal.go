@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -180,6 +181,8 @@ func classify(status int, x told) model.Class {
 	switch {
 	case status == http.StatusTooManyRequests && oversized.MatchString(all):
 		return model.TooLong
+	case status == http.StatusTooManyRequests && (x.after > 0 || slices.Contains(x.words, "RESOURCE_EXHAUSTED")):
+		return model.Retry // Gemini speaks of plan and billing at each limit of a minute
 	case broke.MatchString(all) && (client && status != 0), status == http.StatusPaymentRequired:
 		return model.Unauthorized
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly:
