@@ -227,7 +227,7 @@ func TestLoad_Errors(t *testing.T) {
 	tests := []struct{ name, user, project, want string }{
 		{"unknown key", "mode: a\noutptu: {lines: 1}", "", userFile + ":2:1: outptu: there is no setting of this name; did you mean output?"},
 		{"unknown below", "output:\n  line: 1", "", userFile + ":2:3: output.line: there is no setting of this name; did you mean lines?"},
-		{"unknown and far", "zzz: 1", "", "keys here are artifacts, cache_dir"},
+		{"unknown and far", "zzz: 1", "", "keys here are agent, artifacts, cache_dir"},
 		{"reserved", "mcp: {}", "", "mcp: the key is reserved"},
 		{"twice", "mode: a\nmode: b", "", ":2:1: the key \"mode\" stands twice, first in line 1"},
 		{"posture", "posture: yolo", "", `:1:10: posture: posture "yolo": want plan, guarded, auto or ci`},
