@@ -39,16 +39,17 @@ func (c *collector) chunk(data []byte) error {
 	if u := x.Usage; u != nil { // cumulative, with each event
 		c.Answer.Usage = model.Usage{Input: max(0, u.Prompt-u.Cached) + u.Tools, CacheRead: u.Cached, Output: u.Candidates + u.Thoughts, Reasoning: u.Thoughts}
 	}
-	for _, a := range x.Candidates {
-		for _, p := range a.Content.Parts {
-			if c.heard = c.part(p); c.heard != nil {
-				return c.heard
-			}
+	if len(x.Candidates) == 0 {
+		return nil
+	}
+	a := x.Candidates[0] // only one was asked for
+	for _, p := range a.Content.Parts {
+		if c.heard = c.part(p); c.heard != nil {
+			return c.heard
 		}
-		if a.Finish != "" {
-			c.reason, c.said = a.Finish, a.Said
-		}
-		break // only one was asked for
+	}
+	if a.Finish != "" {
+		c.reason, c.said = a.Finish, a.Said
 	}
 	return nil
 }
