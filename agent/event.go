@@ -184,6 +184,7 @@ type Failure struct {
 // Compaction tells in short what was said before.
 type Compaction struct {
 	Upto       int64       `json:"upto"`                 // the last event that Summary stands for; what comes later is kept word for word
+	Clip       int         `json:"clip,omitempty"`       // bytes that each text of a result in the rest is cut to; 0: not at all
 	Tokens     int         `json:"tokens"`               // estimated, of what is left: summary and rest
 	Mechanical bool        `json:"mechanical,omitempty"` // no model wrote it
 	Why        string      `json:"why,omitempty"`        // why it is mechanical
