@@ -67,7 +67,7 @@ func (s *Suite) reply(stop model.Stop, steps ...Step) Reply {
 	return Reply{Steps: steps, Stop: stop, Model: name, Usage: model.Usage{Input: 10, Output: 5}}
 }
 
-// whole answers hold exactly one thing in each block, and pieces add up to them.
+// checkPieces checks that blocks and pieces hold exactly one thing each, and that the pieces add up to the answer.
 func checkPieces(t *testing.T, pieces []model.Piece, a model.Answer) {
 	t.Helper()
 	var text, reasoning string

@@ -63,6 +63,41 @@ func (s *Suite) errors(t *testing.T) {
 			}
 		})
 	}
+	s.waits(t)
+	s.pages(t)
+	if s.Can.StreamErrors {
+		t.Run("told within the stream", func(t *testing.T) {
+			r := s.reply(model.End, text("Half"))
+			r.Fail = Overloaded
+			v := s.serve(t, 0, s.whole(r))
+			_, a, err := v.stream(ask("Go."))
+			v.failure(t, err, model.Retry)
+			if got, _ := words(a); got != "Half" {
+				t.Errorf("the answer holds %q, want what had arrived", got)
+			}
+		})
+	}
+	t.Run("nobody there", func(t *testing.T) {
+		v := s.serve(t, 0, s.whole(s.reply(model.End)))
+		v.http.Close()
+		_, _, err := v.stream(ask("Go."))
+		if e := v.failure(t, err, model.Retry); e.Status != 0 {
+			t.Errorf("status %d without a response", e.Status)
+		}
+	})
+	t.Run("context ended", func(t *testing.T) {
+		v := s.serve(t, 0, s.whole(s.reply(model.End)))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := v.model.Stream(ctx, ask("Go."), nil)
+		if e := v.failure(t, err, model.Canceled); !errors.Is(e, context.Canceled) {
+			t.Errorf("%v is no context.Canceled", e)
+		}
+	})
+}
+
+// waits is how long a service asks to wait.
+func (s *Suite) waits(t *testing.T) {
 	t.Run("retry after seconds", func(t *testing.T) {
 		v := s.serve(t, 0, s.fault(RateLimited, "Retry-After", "17"))
 		_, _, err := v.stream(ask("Go."))
@@ -77,6 +112,10 @@ func (s *Suite) errors(t *testing.T) {
 			t.Errorf("wait %v, want about an hour", e.After)
 		}
 	})
+}
+
+// pages are bodies that come from something before the service.
+func (s *Suite) pages(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		status int
@@ -102,35 +141,6 @@ func (s *Suite) errors(t *testing.T) {
 		_, _, err := v.stream(ask("Go."))
 		if e := v.failure(t, err, model.Retry); !strings.Contains(e.Message, "upstream connect error") {
 			t.Errorf("message %q", e.Message)
-		}
-	})
-	t.Run("nobody there", func(t *testing.T) {
-		v := s.serve(t, 0, s.whole(s.reply(model.End)))
-		v.http.Close()
-		_, _, err := v.stream(ask("Go."))
-		if e := v.failure(t, err, model.Retry); e.Status != 0 {
-			t.Errorf("status %d without a response", e.Status)
-		}
-	})
-	if s.Can.StreamErrors {
-		t.Run("told within the stream", func(t *testing.T) {
-			r := s.reply(model.End, text("Half"))
-			r.Fail = Overloaded
-			v := s.serve(t, 0, s.whole(r))
-			_, a, err := v.stream(ask("Go."))
-			v.failure(t, err, model.Retry)
-			if got, _ := words(a); got != "Half" {
-				t.Errorf("the answer holds %q, want what had arrived", got)
-			}
-		})
-	}
-	t.Run("context ended", func(t *testing.T) {
-		v := s.serve(t, 0, s.whole(s.reply(model.End)))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := v.model.Stream(ctx, ask("Go."), nil)
-		if e := v.failure(t, err, model.Canceled); !errors.Is(e, context.Canceled) {
-			t.Errorf("%v is no context.Canceled", e)
 		}
 	})
 }

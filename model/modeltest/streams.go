@@ -13,7 +13,7 @@ import (
 	"github.com/tackle-dev/tackle/model"
 )
 
-// parts writes the first n parts of a reply and then lets then say how it goes on.
+// partly writes the first n parts of a reply and then lets then say how it goes on.
 func (s *Suite) partly(r Reply, n int, then answerFunc) answerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		x := s.Fake.Stream(r)
@@ -76,6 +76,31 @@ func (s *Suite) streams(t *testing.T) {
 		_, _, err := v.stream(ask("Count."))
 		v.failure(t, err, model.Retry)
 	})
+	s.stalls(t)
+	s.forwards(t, three)
+	s.ends(t, three)
+	t.Run("many at once", func(t *testing.T) {
+		v := s.serve(t, 0, s.whole(three))
+		var wg sync.WaitGroup
+		errs := make(chan error, 16)
+		for range cap(errs) {
+			wg.Go(func() {
+				a, err := v.model.Stream(t.Context(), ask("Count."), nil)
+				if got, _ := words(a); err != nil || got != "one two three" {
+					errs <- fmt.Errorf("%q, %w", got, err)
+				}
+			})
+		}
+		wg.Wait()
+		close(errs)
+		for err := range errs {
+			t.Error(err)
+		}
+	})
+}
+
+func (s *Suite) stalls(t *testing.T) {
+	three := s.reply(model.End, text("one "), text("two "), text("three"))
 	t.Run("stall before the first byte", func(t *testing.T) {
 		v := s.serve(t, 100*time.Millisecond, hang)
 		_, _, err := v.stream(ask("Count."))
@@ -89,6 +114,9 @@ func (s *Suite) streams(t *testing.T) {
 			t.Errorf("the answer holds %q", got)
 		}
 	})
+}
+
+func (s *Suite) forwards(t *testing.T, three Reply) {
 	t.Run("forwarded as it arrives", func(t *testing.T) {
 		v := s.serve(t, 0, nil)
 		came := make(chan string)
@@ -120,6 +148,10 @@ func (s *Suite) streams(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// ends are streams that the adapter's side ends.
+func (s *Suite) ends(t *testing.T, three Reply) {
 	t.Run("canceled within the stream", func(t *testing.T) {
 		gone := make(chan struct{})
 		v := s.serve(t, 0, s.partly(three, 2, func(w http.ResponseWriter, r *http.Request) {
@@ -154,24 +186,6 @@ func (s *Suite) streams(t *testing.T) {
 			t.Errorf("got %v, want the listener's own error", err)
 		}
 		v.wait(t, gone, "the request is still open after its listener failed")
-	})
-	t.Run("many at once", func(t *testing.T) {
-		v := s.serve(t, 0, s.whole(three))
-		var wg sync.WaitGroup
-		errs := make(chan error, 16)
-		for range cap(errs) {
-			wg.Go(func() {
-				a, err := v.model.Stream(t.Context(), ask("Count."), nil)
-				if got, _ := words(a); err != nil || got != "one two three" {
-					errs <- fmt.Errorf("%q, %w", got, err)
-				}
-			})
-		}
-		wg.Wait()
-		close(errs)
-		for err := range errs {
-			t.Error(err)
-		}
 	})
 }
 

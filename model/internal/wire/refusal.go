@@ -65,6 +65,7 @@ type told struct {
 	message string
 	words   []string // types, codes, reasons
 	after   time.Duration
+	status  int // a code that is a number of HTTP
 }
 
 func tell(body []byte) (x told, ok bool) {
@@ -110,6 +111,9 @@ func (x *told) read(m map[string]any) {
 			x.words = append(x.words, s)
 		}
 	}
+	if n, ok := m["code"].(float64); ok && n >= 400 && n < 600 {
+		x.status = int(n)
+	}
 	details, _ := m["details"].([]any)
 	for _, d := range details {
 		o, _ := d.(map[string]any)
@@ -124,11 +128,14 @@ func (x *told) read(m map[string]any) {
 	}
 }
 
-// Refusal reads a refusal that came with a status, or, with status 0, within a stream.
+// Refusal reads a refusal that came with a status, or, with status 0, within a stream, where a number as its code is the status.
 func (t *Transport) Refusal(status int, body []byte) *model.Error {
 	x, ok := tell(body)
 	if !ok {
 		x.message = string(body)
+	}
+	if status == 0 {
+		status = x.status
 	}
 	e := &model.Error{Provider: t.Provider, Status: status, Class: classify(status, x)}
 	said := t.text(x.message)
