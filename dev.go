@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tackle-dev/tackle/change"
+	"github.com/tackle-dev/tackle/config/mode"
 	"github.com/tackle-dev/tackle/dev"
 	"github.com/tackle-dev/tackle/dev/engine"
 	"github.com/tackle-dev/tackle/dev/engine/program"
@@ -20,7 +21,7 @@ import (
 )
 
 // DevMode is the mode that has the tools of the dev pipeline alone.
-const DevMode = "dev"
+const DevMode = mode.Dev
 
 // devRoom is the dev pipeline of a box.
 type devRoom struct {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/tackle-dev/tackle/artifact"
 	"github.com/tackle-dev/tackle/config"
+	"github.com/tackle-dev/tackle/config/mode"
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
 	"github.com/tackle-dev/tackle/host/local/proc"
@@ -42,7 +43,7 @@ import (
 )
 
 // DefaultMode is the mode of a box that was given none.
-const DefaultMode = "code"
+const DefaultMode = mode.Code
 
 // Config configures a box. The zero value works in the current folder, with the configuration files of the user and of
 // the project, posture guarded, and nobody to answer asks. Fields that are set win over the files.
@@ -52,7 +53,7 @@ type Config struct {
 	StateDir string   // sessions, journal, before-images; default: that of the files, else the user's state folder
 	NoFiles  bool     // read no configuration files
 
-	Mode    string // default: that of the files, else "code"
+	Mode    string // default: that of the files, else "code"; one that nothing names is an error
 	Session string // default: a new one
 	Posture string // plan, guarded, auto or ci; default: that of the files, else guarded
 	// Rules are a layer of their own, as strict as any other: the strictest opinion of all layers wins.
@@ -75,7 +76,8 @@ type Config struct {
 	Log     *slog.Logger // default: discards
 }
 
-// Tool is a tool with the modes that list it.
+// Tool is a tool with the modes that it is registered for. Modes of files that take their tools from one of them list it too,
+// as their files say.
 type Tool struct {
 	tool.Tool
 	Modes []string
@@ -122,6 +124,7 @@ type Box struct {
 	programs    []string // files that hooks run
 	dev         *devRoom
 	skills      *skillRoom
+	modes       *mode.Set
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -234,7 +237,11 @@ func (b *Box) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := b.loadModes(); err != nil {
+		return err
+	}
 	tools := b.builtins(devTools)
+	b.checkModes(tools)
 	set, hookFiles, err := b.loadHooks()
 	if err != nil {
 		return err
@@ -265,11 +272,16 @@ func (b *Box) assemble(ctx context.Context) error {
 		if t.Replace {
 			add = b.Replace
 		}
-		if err := add(t.Tool, t.Modes...); err != nil {
+		modes := b.modes.For(t.Definition().Name, t.Modes...)
+		if len(modes) == 0 && len(t.Modes) > 0 {
+			continue // no mode lists it; without modes it would be a system tool
+		}
+		if err := add(t.Tool, modes...); err != nil {
 			return err
 		}
 	}
-	return nil
+	_, err = b.Mode(cfg.Mode)
+	return err
 }
 
 // settle answers asks without a person.
@@ -321,7 +333,7 @@ type ProjectFile struct {
 	key     string
 }
 
-// ProjectFiles returns the configuration file of the project, and its hooks, as they are now.
+// ProjectFiles returns the configuration file of the project, its modes and its hooks, as they are now.
 func (b *Box) ProjectFiles() ([]ProjectFile, error) {
 	var out []ProjectFile
 	add := func(path string, key func(content []byte) string) error {
@@ -342,6 +354,11 @@ func (b *Box) ProjectFiles() ([]ProjectFile, error) {
 			continue
 		}
 		if err := add(f.Path, func(content []byte) string { return config.TrustKey(b.merged.ProjectDir, content) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range b.modeFiles(b.projectModes(), new([]error)) {
+		if err := add(path, modeKey(path)); err != nil {
 			return nil, err
 		}
 	}

@@ -88,7 +88,7 @@ func (p *policy) options(m config.Merged) permission.Options {
 	if len(b.cfg.Rules) > 0 {
 		layers = append(layers[:len(layers):len(layers)], permission.Layer{Name: "program", Rules: b.cfg.Rules})
 	}
-	return permission.Options{Posture: m.Config.Posture, Layers: layers, Facts: facts, Tools: p.tool}
+	return permission.Options{Posture: m.Config.Posture, Layers: layers, Modes: b.modes.Layers(), Facts: facts, Tools: p.tool}
 }
 
 // Decide is described at toolbox.Gate.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/config"
+	"github.com/tackle-dev/tackle/config/mode"
 	"github.com/tackle-dev/tackle/mcp/client"
 )
 
@@ -32,7 +33,7 @@ func (b *Box) ServerFiles() (user, project string) {
 }
 
 // OpenServers starts the servers that the person's mcp.json and the project's .mcp.json name and registers their tools
-// for the box's mode. A server that a project's file names is started only when exactly it was trusted (TrustServer).
+// for the modes that list them. A server that a project's file names is started only when exactly it was trusted (TrustServer).
 // It waits at most for budget; tools that come later are registered then, and changed is called, if it is set.
 // Without any server it returns nil. Close ends the servers.
 func (b *Box) OpenServers(ctx context.Context, budget time.Duration, changed func()) (*Servers, error) {
@@ -86,8 +87,16 @@ func (b *Box) readServers() ([]client.Server, error) {
 
 // register puts the tools that are offered now into the box, in place of those of the same name.
 func (s *Servers) register() error {
+	registered := []string{mode.Code}
+	if own, err := s.box.Mode(s.box.cfg.Mode); err == nil && own.From != mode.Code {
+		registered = append(registered, own.Name)
+	}
 	for _, t := range s.pool.Tools() {
-		if err := s.box.Replace(t, s.box.cfg.Mode); err != nil {
+		modes := s.box.modes.For(t.Definition().Name, registered...)
+		if len(modes) == 0 {
+			continue
+		}
+		if err := s.box.Replace(t, modes...); err != nil {
 			return fmt.Errorf("imported tool: %w", err)
 		}
 	}

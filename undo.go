@@ -19,6 +19,10 @@ type UndoRequest struct {
 	Since   time.Time // only what was committed after this time
 	Last    bool      // only the newest call of what the rest selects
 	Merge   bool      // where others changed a file since, take back our change and keep theirs
+	// Transactions are the only ones that are meant; nil means any.
+	Transactions []string
+	// By is the session that the undo itself belongs to; default the box's own.
+	By string
 }
 
 // Undo takes committed calls back. It is a call like any other: policy decides it, it is recorded, and it can itself be
@@ -72,8 +76,11 @@ func (b *Box) undoCall(u UndoRequest) Request {
 	if u.Merge {
 		args["merge"] = true
 	}
+	if u.Transactions != nil {
+		args["transactions"] = u.Transactions
+	}
 	req := NewRequest("undo", args)
-	req.Platform = true
+	req.Platform, req.Session = true, u.By
 	return req
 }
 
@@ -84,7 +91,7 @@ func (b *Box) Undoable(ctx context.Context, u UndoRequest) ([]host.Transaction, 
 	if err != nil {
 		return nil, err
 	}
-	q := undo.Query{Session: u.Session, Call: u.Call, Since: u.Since, Last: u.Last}
+	q := undo.Query{Session: u.Session, Call: u.Call, Since: u.Since, Last: u.Last, Txs: u.Transactions}
 	for _, r := range b.Host().Info().Roots {
 		q.Roots = append(q.Roots, r.Path)
 	}

@@ -25,6 +25,10 @@ type Config struct {
 	Project     Project `json:"project,omitzero" jsonschema:"The project that a session works on."`
 	Mode        string  `json:"mode,omitempty" default:"code" jsonschema:"Mode in which sessions start: it selects tools and their rules."`
 
+	Model     string              `json:"model,omitempty" jsonschema:"Model of agents, as PROVIDER/NAME: openai/…, anthropic/…, gemini/…, ollama/…, or one of providers."`
+	Agent     Agent               `json:"agent,omitzero" jsonschema:"How agents work. Limits are those of one turn."`
+	Providers map[string]Provider `json:"providers,omitempty" scope:"user" jsonschema:"Endpoints of models by name, beside openai, anthropic, gemini and ollama. Only the person's own configuration may set them."`
+
 	Posture permission.Posture `json:"posture,omitempty" default:"guarded" jsonschema:"What happens where no rule says anything: plan (look only), guarded (contained work runs, the boundary asks), auto, ci (nobody is there to ask)."`
 	// Rules are the rules of this configuration. Of a Merged they are empty: see Merged.Layers.
 	Rules []permission.Rule `json:"rules,omitempty" scope:"tighten" jsonschema:"Rules, in order: the last one that matches is this file's opinion, and the strictest opinion of all files wins."`
@@ -55,6 +59,24 @@ type Project struct {
 type Files struct {
 	RequireRead bool `json:"require_read,omitempty" scope:"tighten" default:"false" jsonschema:"Refuse to change a file that the session has not read, or that changed since."`
 	Durable     bool `json:"durable,omitempty" default:"false" jsonschema:"Sync files to disk before a change is reported."`
+}
+
+// Agent says how agents work. Limits are those of one turn; zero fields mean the default, negative ones no limit.
+type Agent struct {
+	Rounds     int           `json:"rounds,omitempty" default:"200" jsonschema:"Answers of the model."`
+	Tokens     int           `json:"tokens,omitempty" default:"no limit" jsonschema:"Tokens that are read and written, caches included."`
+	Cost       float64       `json:"cost,omitempty" default:"no limit" jsonschema:"US dollars, where the prices of the model are known."`
+	Time       time.Duration `json:"time,omitempty" default:"no limit" jsonschema:"Time, such as 20m."`
+	TitleModel string        `json:"title_model,omitempty" default:"titles are the first words" jsonschema:"A cheap model that gives sessions their titles, as PROVIDER/NAME."`
+}
+
+// Provider is an endpoint that serves models.
+type Provider struct {
+	API    string      `json:"api,omitempty" default:"chat" jsonschema:"What the endpoint speaks: chat (the chat completions of OpenAI, as most compatible ones do), responses, anthropic, gemini or ollama."`
+	URL    string      `json:"url,omitempty" jsonschema:"Address of the endpoint, such as http://localhost:8000/v1."`
+	Key    tool.Secret `json:"key,omitzero" jsonschema:"The key, as a reference to an environment variable: ${NAME}. Leave it out where none is needed."`
+	Window int         `json:"window,omitempty" jsonschema:"Tokens of a request and its answer, where the adapter does not know the model."`
+	Output int         `json:"output,omitempty" jsonschema:"Tokens of an answer at most, where the adapter does not know the model."`
 }
 
 // Dev says how the dev pipeline works.

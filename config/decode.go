@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -376,6 +377,13 @@ func (d *decoder) parse(s string, v reflect.Value, f field) error {
 		}
 		*p = value
 		return nil
+	case *float64:
+		value, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+			return fmt.Errorf("%q is not a number", s)
+		}
+		*p = value
+		return nil
 	case *tool.Secret:
 		*p = tool.NewSecret(s)
 		return nil
@@ -401,6 +409,8 @@ func wanted(v reflect.Value) string {
 		return "true or false"
 	case *int:
 		return "a whole number from -1 on"
+	case *float64:
+		return "a number"
 	}
 	return "a folder that can be used"
 }

@@ -47,6 +47,9 @@ shell: {timeout: 1m, max_timeout: 20m, output: 8 KiB, pass: [AWS_PROFILE, "NPM_*
 media: {programs: false, speech: {url: http://127.0.0.1:8000/v1, model: whisper-1, model_file: /srv/m.bin, api_key: '${GOOGLE_KEY}'}}
 skills: {enabled: false, folders: [~/team-skills]}
 tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
+model: here/qwen
+agent: {rounds: 50, tokens: 100000, cost: 1.5, time: 20m, title_model: openai/small}
+providers: {here: {api: chat, url: "http://localhost:8000/v1", key: "${GOOGLE_KEY}", window: 32000, output: 4000}}
 `
 
 const (
@@ -110,6 +113,8 @@ func TestLoad_Full(t *testing.T) {
 		Tasks:    Tasks{&off, "/home/ann/tasks", 3, 1 << 20, day, 10 << 20},
 		Media:    Media{&off, Speech{"http://127.0.0.1:8000/v1", "whisper-1", "/srv/m.bin", tool.NewSecret("canary-key")}},
 		Skills:   Skills{&off, []string{"/home/ann/team-skills"}},
+		Model:    "here/qwen", Agent: Agent{50, 100000, 1.5, 20 * time.Minute, "openai/small"},
+		Providers: map[string]Provider{"here": {"chat", "http://localhost:8000/v1", tool.NewSecret("canary-key"), 32000, 4000}},
 	}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)
@@ -231,7 +236,7 @@ func TestLoad_Errors(t *testing.T) {
 	tests := []struct{ name, user, project, want string }{
 		{"unknown key", "mode: a\noutptu: {lines: 1}", "", userFile + ":2:1: outptu: there is no setting of this name; did you mean output?"},
 		{"unknown below", "output:\n  line: 1", "", userFile + ":2:3: output.line: there is no setting of this name; did you mean lines?"},
-		{"unknown and far", "zzz: 1", "", "keys here are artifacts, cache_dir"},
+		{"unknown and far", "zzz: 1", "", "keys here are agent, artifacts, cache_dir"},
 		{"reserved", "mcp: {}", "", "mcp: the key is reserved"},
 		{"twice", "mode: a\nmode: b", "", ":2:1: the key \"mode\" stands twice, first in line 1"},
 		{"posture", "posture: yolo", "", `:1:10: posture: posture "yolo": want plan, guarded, auto or ci`},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -116,4 +117,15 @@ func (d *decoder) action(n *yaml.Node, v *tool.Verdict, f field) bool {
 	}
 	d.fail(n, f.path, "the action %q is none of %s%s", n.Value, strings.Join(words, ", "), hint)
 	return false
+}
+
+// ReadRules reads a list of rules that stands in another file than a configuration, such as the head of a mode. Errors are
+// *[Error], joined, and those of rules that nobody can understand.
+func ReadRules(n *yaml.Node, path string, o Origin) ([]permission.Rule, error) {
+	d := decoder{origin: o}
+	d.readRules(n, field{path: path})
+	if d.errs == nil {
+		d.errs = append(d.errs, permission.Check(permission.Layer{Name: o.Layer, Rules: d.rules}))
+	}
+	return d.rules, errors.Join(d.errs...)
 }

@@ -21,6 +21,7 @@ func Schema() ([]byte, error) {
 		reflect.TypeFor[tool.Secret]():        {Type: "string", Pattern: `^\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}$`},
 		reflect.TypeFor[bool]():               {AnyOf: []*jsonschema.Schema{{Type: "boolean"}, referenceSchema()}},
 		reflect.TypeFor[int]():                {AnyOf: []*jsonschema.Schema{{Type: "integer", Minimum: new(-1.0)}, referenceSchema()}},
+		reflect.TypeFor[float64]():            {AnyOf: []*jsonschema.Schema{{Type: "number"}, referenceSchema()}},
 		reflect.TypeFor[permission.Posture](): {AnyOf: []*jsonschema.Schema{{Enum: postures()}, referenceSchema()}},
 		reflect.TypeFor[permission.Rule]():    ruleSchema(),
 	}})

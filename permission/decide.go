@@ -134,8 +134,8 @@ func (g *Gate) layersSay(r *Request, s *subject, f *finding) {
 	for _, c := range g.layers {
 		f.take(c.opinion(s, permission))
 	}
-	if m := g.modes[r.Mode]; m != nil {
-		f.take(m.opinion(s, permission))
+	for _, c := range g.modes[r.Mode] {
+		f.take(c.opinion(s, permission))
 	}
 	for _, c := range r.Layers {
 		f.take(c.opinion(s, permission))

@@ -15,8 +15,8 @@ import (
 // Options configure a Gate. The zero value is the posture guarded without a workspace and without rules.
 type Options struct {
 	Posture Posture
-	Layers  []Layer          // of the person, of the project, …
-	Modes   map[string]Layer // the layer of a mode, by the mode's name
+	Layers  []Layer            // of the person, of the project, …
+	Modes   map[string][]Layer // the layers of a mode, by the mode's name
 	Facts   Facts
 	// Tools maps the names of tools to the permissions they ask under, so that a rule may name a tool (P2).
 	Tools map[string]string
@@ -32,7 +32,7 @@ type Options struct {
 type Gate struct {
 	posture  Posture
 	layers   []*Compiled
-	modes    map[string]*Compiled
+	modes    map[string][]*Compiled
 	settings settings
 	judge    *judge
 	grants   *Grants
@@ -71,7 +71,7 @@ func (r *Request) below(s *subject) bool {
 // New compiles the options. The error joins everything that is wrong, each with its position; there is no gate then, so
 // that a deny that cannot be read is never a deny that is not there.
 func New(o Options) (*Gate, error) {
-	g := &Gate{posture: o.Posture, modes: map[string]*Compiled{}, judge: newJudge(o.Facts), grants: o.Grants, now: o.Now}
+	g := &Gate{posture: o.Posture, modes: map[string][]*Compiled{}, judge: newJudge(o.Facts), grants: o.Grants, now: o.Now}
 	if g.grants == nil {
 		g.grants = &Grants{}
 	}
@@ -97,11 +97,12 @@ func New(o Options) (*Gate, error) {
 		g.layers = append(g.layers, add(l))
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Modes)) {
-		l := o.Modes[name]
-		if l.Name == "" {
-			l.Name = Mode + " " + name
+		for _, l := range o.Modes[name] {
+			if l.Name == "" {
+				l.Name = Mode + " " + name
+			}
+			g.modes[name] = append(g.modes[name], add(l))
 		}
-		g.modes[name] = add(l)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("permission: %w", err)
@@ -222,9 +223,5 @@ func (g *Gate) with(r *Request) []*Compiled {
 	if m == nil && len(r.Layers) == 0 {
 		return g.layers
 	}
-	out := slices.Concat(g.layers, r.Layers)
-	if m != nil {
-		out = append(out, m)
-	}
-	return out
+	return slices.Concat(g.layers, r.Layers, m)
 }

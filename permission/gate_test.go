@@ -87,7 +87,7 @@ func TestP5_Base(t *testing.T) {
 
 // P1, T10: modes, sessions and requests are layers like the others.
 func TestP1_ModeSessionRequest(t *testing.T) {
-	g := gate(t, Options{Modes: map[string]Layer{"plan": {Rules: parse(t, "deny edit *")}}})
+	g := gate(t, Options{Modes: map[string][]Layer{"plan": {{Rules: parse(t, "deny edit *")}}}})
 	session, err := g.Compile(Layer{Name: Session, Rules: parse(t, "ask edit docs/**")})
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +315,7 @@ func TestP3_Hidden(t *testing.T) {
 			t.Errorf("%q: hidden %v by %q, want %v", tt.rules, hidden, by, tt.want)
 		}
 	}
-	g := gate(t, Options{Modes: map[string]Layer{"plan": {Rules: parse(t, "deny edit *")}}})
+	g := gate(t, Options{Modes: map[string][]Layer{"plan": {{Rules: parse(t, "deny edit *")}}}})
 	if hidden, _ := g.Hidden("edit", "plan"); !hidden {
 		t.Error("mode plan does not hide edit")
 	}

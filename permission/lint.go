@@ -44,7 +44,7 @@ func (f Finding) String() string {
 func (g *Gate) Lint() []Finding {
 	all := slices.Clone(g.layers)
 	for _, name := range slices.Sorted(maps.Keys(g.modes)) {
-		all = append(all, g.modes[name])
+		all = append(all, g.modes[name]...)
 	}
 	var out []Finding
 	for _, c := range all {

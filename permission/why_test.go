@@ -19,7 +19,7 @@ func TestP4_WhyCall(t *testing.T) {
 				{Permission: "edit", Pattern: "src/*.go", Action: tool.Deny, Reason: "written by a generator", Source: Source{"p.yaml", 3, 5}},
 				{Permission: "edit", Pattern: "src/a.go", Action: tool.Allow}}},
 		},
-		Modes: map[string]Layer{"code": {Rules: parse(t, "deny shell *")}},
+		Modes: map[string][]Layer{"code": {{Rules: parse(t, "deny shell *")}}},
 	})
 	e := g.Why(tool.Definition{Name: "edit", Permission: "edit"}, Request{Intent: on("edit", tool.Write, resolve("src/a.go", nil)), Mode: "code"})
 	want := `edit asks under the permission edit in mode code

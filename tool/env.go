@@ -15,6 +15,8 @@ type Environment struct {
 // Services holds credentials by service.
 type Services struct {
 	Google Google `json:"google,omitzero"`
+	// Models are the keys of models. No tool uses them; they are here to be hidden wherever they turn up.
+	Models []Secret `json:"-"`
 }
 
 // Google holds the credentials of Google's services.
@@ -58,6 +60,11 @@ func (e Environment) Secrets() []string {
 	var out []string
 	if s := e.Services.Google.CSE.APIKey.Reveal(); s != "" {
 		out = append(out, s)
+	}
+	for _, s := range e.Services.Models {
+		if s := s.Reveal(); s != "" {
+			out = append(out, s)
+		}
 	}
 	return out
 }

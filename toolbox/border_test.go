@@ -359,7 +359,7 @@ func TestAskStopsTheClock(t *testing.T) {
 			func(context.Context, *tool.Call, struct{}) (tool.Action, error) {
 				return tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Write}}, Run: func(ctx context.Context, r tool.Runner) (tool.Result, error) {
 					<-time.After(50 * time.Second)
-					if _, err := r.(*runner).decide(ctx, &tool.Intent{Effects: []tool.Effect{tool.Write}}); err != nil || ctx.Err() != nil {
+					if _, err := r.(*runner).decide(ctx, &tool.Intent{Effects: []tool.Effect{tool.Write}}, 2); err != nil || ctx.Err() != nil {
 						t.Errorf("the ask: %v, %v", err, context.Cause(ctx))
 					}
 					<-ctx.Done()

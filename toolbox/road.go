@@ -42,6 +42,9 @@ type Request struct {
 	// the tool and should return fast.
 	Progress func(done, total float64, message string) `json:"-"`
 	Partial  func(text string)                         `json:"-"`
+	// Watch hears of each stage of the call, from its goroutine, and holds it up until it returns. An error is a fault: the call
+	// goes no further.
+	Watch func(ctx context.Context, m Moment) error `json:"-"`
 }
 
 // Planned is a call between planning and running. A Planned whose Err or Denied is set goes no further: Run turns it
@@ -231,14 +234,17 @@ func (b *Box) Decide(ctx context.Context, p *Planned) (tool.Decision, error) {
 	if p.stopped() {
 		return tool.Decision{Verdict: tool.Deny, By: "planning"}, nil
 	}
+	if err := b.tell(ctx, p, Moment{Stage: StagePlanned, Intent: &p.Action.Intent}); err != nil {
+		return tool.Decision{Verdict: tool.Deny, By: "planning"}, err
+	}
 	if p.entry.def.SelfGated {
 		return tool.Decision{Verdict: tool.Allow, By: "the tool's own gate"}, nil
 	}
-	return b.decide(ctx, p, &p.Action.Intent)
+	return b.decide(ctx, p, &p.Action.Intent, 1)
 }
 
 // decide takes the decision of policy, and where that is to ask, the answer of a person.
-func (b *Box) decide(ctx context.Context, p *Planned, in *tool.Intent) (tool.Decision, error) {
+func (b *Box) decide(ctx context.Context, p *Planned, in *tool.Intent, point int) (tool.Decision, error) {
 	d, err := b.policy(ctx, p, in)
 	if err == nil && d.Verdict != tool.Deny && in.Permission == tool.ReadPermission && p.entry.def.Permission == tool.EditPermission {
 		// So far it only looks, at what may not simply be read. Were something else there, it would be judged as a change: whether
@@ -258,9 +264,20 @@ func (b *Box) decide(ctx context.Context, p *Planned, in *tool.Intent) (tool.Dec
 	if b.cfg.Answerer == nil {
 		return permission.Settle(d, permission.Nobody), nil
 	}
-	var answer tool.Decision
+	if err := b.tell(ctx, p, Moment{Stage: StageAsked, Point: point, Intent: in, Decision: d}); err != nil {
+		return d, err
+	}
+	answer, err := b.answer(ctx, p, in, d, &shown)
+	if err == nil {
+		err = b.tell(ctx, p, Moment{Stage: StageDecided, Point: point, Intent: in, Decision: answer})
+	}
+	return answer, err
+}
+
+// answer asks a person for their decision about what is shown, and holds it against that.
+func (b *Box) answer(ctx context.Context, p *Planned, in *tool.Intent, d tool.Decision, shown *tool.Intent) (answer tool.Decision, err error) {
 	err = guard("answerer", func() (err error) {
-		answer, err = b.cfg.Answerer.Answer(ctx, Asked{GateRequest: b.gateRequest(p, &shown), Policy: d, Hunks: in.Hunks})
+		answer, err = b.cfg.Answerer.Answer(ctx, Asked{GateRequest: b.gateRequest(p, shown), Policy: d, Hunks: in.Hunks})
 		return err
 	})
 	no := func(by, reason string) tool.Decision {

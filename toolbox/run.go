@@ -126,6 +126,9 @@ func (b *Box) execute(ctx context.Context, p *Planned, d tool.Decision) (tool.Re
 			return tool.Result{}, d, err
 		}
 	}
+	if err := b.tell(ctx, p, Moment{Stage: StageRunning, Intent: &p.Action.Intent, Decision: d}); err != nil {
+		return tool.Result{}, d, err
+	}
 	ctx, clock, cancel := allow(ctx, b.timeout(p.entry))
 	defer cancel()
 	r := newRunner(b, p, d, clock)
@@ -170,7 +173,10 @@ func (b *Box) conclude(ctx context.Context, p *Planned, d tool.Decision, res too
 	if p.entry != nil {
 		p.entry.figures.note(&res, len(p.Request.Args))
 	}
-	return res, errors.Join(fault, b.record(ctx, p, &res))
+	if err := errors.Join(fault, b.record(ctx, p, &res)); err != nil {
+		return res, err
+	}
+	return res, b.tell(context.WithoutCancel(ctx), p, Moment{Stage: StageEnded, Decision: d, Result: &res})
 }
 
 // after shows the hooks the result as the model will see it, and lets them add to it or refuse it.

@@ -160,7 +160,7 @@ func (r *runner) gate(ctx context.Context, set *change.Set) error {
 		}
 		in.Targets = append(in.Targets, tool.PathTo(resolved, tool.Write))
 	}
-	d, err := r.decide(ctx, &in)
+	d, err := r.decide(ctx, &in, 2)
 	if err != nil {
 		return err
 	}
@@ -171,16 +171,16 @@ func (r *runner) gate(ctx context.Context, set *change.Set) error {
 		return r.box.refusal(ctx, r.p, d)
 	}
 	r.decision.Person = r.decision.Person || d.Person
-	return nil
+	return r.box.tell(ctx, r.p, Moment{Stage: StageRunning, Point: 2, Intent: &in, Decision: d})
 }
 
 // decide asks for the second decision of the call. Its time stands still meanwhile: a person may think.
-func (r *runner) decide(ctx context.Context, in *tool.Intent) (tool.Decision, error) {
+func (r *runner) decide(ctx context.Context, in *tool.Intent, point int) (tool.Decision, error) {
 	if r.clock != nil {
 		r.clock.stop()
 		defer r.clock.start()
 	}
-	return r.box.decide(ctx, r.p, in)
+	return r.box.decide(ctx, r.p, in, point)
 }
 
 // failed turns a host's refusal into what the action should return, and remembers a foreign change for the road.

@@ -31,7 +31,7 @@ func (r *runner) Decide(ctx context.Context, in *tool.Intent) (tool.Decision, er
 	if err := in.Changes.Validate(); err != nil {
 		return tool.Decision{}, tool.Fault(err)
 	}
-	d, err := r.decide(ctx, in)
+	d, err := r.decide(ctx, in, r.points)
 	if err != nil {
 		return d, err
 	}
@@ -45,7 +45,7 @@ func (r *runner) Decide(ctx context.Context, in *tool.Intent) (tool.Decision, er
 		r.granted = append(r.granted, in.Changes)
 	}
 	r.decision.Person = r.decision.Person || d.Person
-	return d, nil
+	return d, r.box.tell(ctx, r.p, Moment{Stage: StageRunning, Point: r.points, Intent: in, Decision: d})
 }
 
 // ownGate lets a set of a self-gated tool through: one that a step was granted with, or any where the tool's pipeline has

@@ -37,7 +37,8 @@ type Query struct {
 	Session string    // "" for every session
 	Call    string    // only this call
 	Since   time.Time // only what was committed after this time
-	// Roots are the folders that the query is about: without a session or a call, only what touched something there.
+	Txs     []string  // only these transactions; nil for all
+	// Roots are the folders that the query is about: without a session, a call or transactions, only what touched something there.
 	// Nil means everywhere.
 	Roots []string
 	Last  bool // only the newest call of what the rest selects
@@ -59,8 +60,9 @@ func (q Query) Select(all []host.Transaction) []host.Transaction {
 		case undone[tx.ID], tx.Note[NoteUndoes] != "" && (q.Call == "" || tx.Note[NoteCall] != q.Call),
 			q.Session != "" && tx.Note[NoteSession] != q.Session,
 			q.Call != "" && tx.Note[NoteCall] != q.Call,
+			q.Txs != nil && !slices.Contains(q.Txs, tx.ID),
 			!q.Since.IsZero() && !tx.At.After(q.Since),
-			q.Session == "" && q.Call == "" && q.Roots != nil && !touches(tx, q.Roots):
+			q.Session == "" && q.Call == "" && q.Txs == nil && q.Roots != nil && !touches(tx, q.Roots):
 			continue
 		}
 		out = append(out, tx)

@@ -20,11 +20,12 @@ type Undo struct {
 }
 
 type undoInput struct {
-	Session string `json:"session,omitempty" jsonschema:"Only calls of this session"`
-	Call    string `json:"call,omitempty" jsonschema:"Only this call"`
-	Since   string `json:"since,omitempty" jsonschema:"Only what was committed after this time (RFC 3339)"`
-	Last    bool   `json:"last,omitempty" jsonschema:"Only the newest call"`
-	Merge   bool   `json:"merge,omitempty" jsonschema:"Where others changed a file since, take back our change and keep theirs"`
+	Session      string   `json:"session,omitempty" jsonschema:"Only calls of this session"`
+	Call         string   `json:"call,omitempty" jsonschema:"Only this call"`
+	Since        string   `json:"since,omitempty" jsonschema:"Only what was committed after this time (RFC 3339)"`
+	Last         bool     `json:"last,omitempty" jsonschema:"Only the newest call"`
+	Merge        bool     `json:"merge,omitempty" jsonschema:"Where others changed a file since, take back our change and keep theirs"`
+	Transactions []string `json:"transactions,omitempty" jsonschema:"Only these transactions"`
 }
 
 // UndoData is what people and programs see of undo.
@@ -46,7 +47,7 @@ func (t Undo) Tool() tool.Tool {
 }
 
 func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Action, error) {
-	q := undo.Query{Session: in.Session, Call: in.Call, Last: in.Last}
+	q := undo.Query{Session: in.Session, Call: in.Call, Last: in.Last, Txs: in.Transactions}
 	if in.Since != "" {
 		at, err := time.Parse(time.RFC3339Nano, in.Since)
 		if err != nil {

@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/tackle-dev/tackle/internal/content"
+	"github.com/tackle-dev/tackle/internal/store"
+	"github.com/tackle-dev/tackle/model"
+)
+
+// Session is a conversation with its loop. It is safe for concurrent use. A session that rests costs a few kilobytes.
+type Session struct {
+	agent *Agent
+	id    string
+	fresh bool // its setup was made by this agent
+
+	mu    sync.Mutex // guards what follows
+	state State
+	talk  *talk  // nil: not in memory
+	drive *drive // the turn that runs
+}
+
+// ID returns the name of the session.
+func (s *Session) ID() string { return s.id }
+
+// State returns where the session stands. It is a copy.
+func (s *Session) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.state
+	st.Calls = append([]CallState(nil), st.Calls...)
+	st.Repeats = append([]Repeat(nil), st.Repeats...)
+	return st
+}
+
+// Messages returns the conversation as the next request would hold it. Media are where their parts say.
+func (s *Session) Messages(ctx context.Context) ([]model.Message, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.talk == nil {
+		evs, err := s.agent.read(ctx, s.id)
+		if err != nil {
+			return nil, err
+		}
+		return Messages(evs), nil
+	}
+	return s.talk.messages(), nil
+}
+
+// Run says something and runs the turn to its end. Where an earlier process left a turn unfinished, that turn is taken up and
+// steered with it. Errors: ErrBusy while a turn runs; anything else is a fault. When ctx ends the turn is cancelled.
+func (s *Session) Run(ctx context.Context, parts ...content.Part) (Turn, error) {
+	return s.run(ctx, &Message{Parts: parts})
+}
+
+// Resume takes up a turn that an earlier process left unfinished. A session that rests, rests: its last end is returned.
+func (s *Session) Resume(ctx context.Context) (Turn, error) { return s.run(ctx, nil) }
+
+// Say says something to the turn that runs: the model reads it with its next request. It is stored when Say returns. In a session
+// that rests it is what the next Resume begins with.
+func (s *Session) Say(ctx context.Context, m Message) error {
+	s.mu.Lock()
+	d := s.drive
+	ev, err := s.message(ctx, m)
+	if err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	if d == nil {
+		evs := []Event{ev}
+		_, err := s.append(context.WithoutCancel(ctx), evs)
+		s.mu.Unlock()
+		s.publish(evs, err)
+		return err
+	}
+	s.mu.Unlock()
+	if err := d.post(ev, true); !errors.Is(err, errOver) {
+		return err
+	}
+	<-d.over // the turn ended meanwhile
+	return s.Say(ctx, m)
+}
+
+// Cancel ends the turn that runs, for a reason that the person is told. It does not wait: Run returns when the session is
+// consistent. Without a turn it does nothing.
+func (s *Session) Cancel(reason string) {
+	s.mu.Lock()
+	d := s.drive
+	s.mu.Unlock()
+	if d != nil {
+		d.cancel(reason)
+	}
+}
+
+// Close forgets the session in this process; a turn that runs is cancelled and waited for. The stored session is left alone.
+func (s *Session) Close() {
+	s.mu.Lock()
+	d := s.drive
+	s.mu.Unlock()
+	if d != nil {
+		d.cancel("the session was closed")
+		<-d.over
+	}
+	s.agent.forget(s)
+}
+
+// message makes the event of something that is said. The caller holds s.mu.
+func (s *Session) message(ctx context.Context, m Message) (Event, error) {
+	if len(m.Parts) == 0 {
+		return Event{}, fmt.Errorf("session %s: nothing is said; give at least one part", s.id)
+	}
+	parts, err := s.agent.keep(ctx, s.id, m.Parts)
+	if err != nil {
+		return Event{}, err
+	}
+	if m.ID == "" {
+		m.ID = "m_" + strings.ToLower(rand.Text()[:12])
+	}
+	m.Parts, m.Tokens, m.Steers = parts, estimate(parts), s.state.Phase != Resting
+	return Event{Kind: Said, At: s.agent.cfg.Clock.Now().UTC(), Said: &m}, nil
+}
+
+// append stores events and follows them. It returns the steps that they lead to. The caller holds s.mu, and publishes the events
+// when it has let go of it.
+func (s *Session) append(ctx context.Context, evs []Event) ([]Step, error) {
+	stored := make([]store.Event, len(evs))
+	for i := range evs {
+		var err error
+		if stored[i], err = evs[i].Stored(s.id); err != nil {
+			return nil, err
+		}
+	}
+	seqs, err := s.agent.cfg.Events.Append(ctx, stored...)
+	if err != nil {
+		return nil, fmt.Errorf("store what happened in session %s: %w", s.id, err)
+	}
+	var steps []Step
+	for i := range evs {
+		ev := &evs[i]
+		if seqs[i] <= s.state.Seq { // it was stored before: delivered twice
+			continue
+		}
+		ev.Seq = seqs[i]
+		var more []Step
+		s.state, more = Next(s.state, *ev)
+		if s.talk != nil {
+			s.talk.add(ev, more)
+		}
+		steps = append(steps, more...)
+	}
+	return steps, nil
+}
+
+// publish shows events that are stored.
+func (s *Session) publish(evs []Event, err error) {
+	if err != nil {
+		return
+	}
+	for i := range evs {
+		if evs[i].Seq > 0 {
+			s.agent.cfg.Watch(s.id, Update{Event: &evs[i]})
+		}
+	}
+}
+
+// cool drops the conversation from memory, unless a turn runs.
+func (s *Session) cool() bool {
+	if !s.mu.TryLock() {
+		return false
+	}
+	defer s.mu.Unlock()
+	if s.drive != nil {
+		return false
+	}
+	s.talk = nil
+	return true
+}
