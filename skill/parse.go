@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/tackle-dev/tackle/internal/front"
 	"github.com/tackle-dev/tackle/internal/text"
 )
 
@@ -31,13 +32,13 @@ func Parse(folder string, data []byte) (Skill, error) {
 		content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\r", "\n")
 	}
 	content = strings.TrimPrefix(content, "\uFEFF") // of programs that write two of them
-	front, body, err := divide(content)
+	head, body, err := divide(content)
 	if err != nil {
 		return s, err
 	}
-	fields := s.fields(front)
+	fields := s.fields(head)
 	s.Body = strings.Trim(body, "\n")
-	if front == "" {
+	if head == "" {
 		s.note("it has no front matter: begin the file with ---, name: and description: lines, and ---")
 	}
 	s.take(fields)
@@ -49,39 +50,24 @@ func (s *Skill) note(format string, args ...any) {
 }
 
 // divide splits a file into front matter and body. A file without front matter is all body.
-func divide(content string) (front, body string, err error) {
-	rest := strings.TrimLeft(content, " \t\n")
-	first, rest, _ := strings.Cut(rest, "\n")
-	if strings.TrimRight(first, " \t") != "---" {
-		return "", content, nil
+func divide(content string) (head, body string, err error) {
+	m, err := front.Split([]byte(strings.TrimLeft(content, " \t\n")))
+	switch {
+	case err != nil:
+		return "", "", errors.New("its front matter does not end: add a line --- below name and description")
+	case len(m.Head) > maxFront:
+		return "", "", fmt.Errorf("its front matter has %d bytes and may have %d: move the text below it", len(m.Head), maxFront)
 	}
-	for at := 0; at < len(rest); {
-		line, _, more := strings.Cut(rest[at:], "\n")
-		if l := strings.TrimRight(line, " \t"); l == "---" || l == "..." {
-			front, body = rest[:at], rest[min(at+len(line)+1, len(rest)):]
-			if len(front) > maxFront {
-				return "", "", fmt.Errorf("its front matter has %d bytes and may have %d: move the text below it", len(front), maxFront)
-			}
-			if front == "" {
-				front = "\n"
-			}
-			return front, body, nil
-		}
-		if !more {
-			break
-		}
-		at += len(line) + 1
-	}
-	return "", "", errors.New("its front matter does not end: add a line --- below name and description")
+	return string(m.Head), string(m.Body), nil
 }
 
 // fields reads front matter as YAML, and where it is none line by line.
-func (s *Skill) fields(front string) []field {
-	if front == "" {
+func (s *Skill) fields(head string) []field {
+	if head == "" {
 		return nil
 	}
 	var doc yaml.Node
-	err := yaml.Unmarshal([]byte(front), &doc)
+	err := yaml.Unmarshal([]byte(head), &doc)
 	switch {
 	case err == nil && len(doc.Content) == 0:
 		return nil
@@ -93,7 +79,7 @@ func (s *Skill) fields(front string) []field {
 		s.note("its front matter is no YAML (%s); it was read line by line: put quotes around values that have a colon or # in them",
 			strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "yaml: "))
 	}
-	return lines(front)
+	return lines(head)
 }
 
 // field is one value of the front matter; list is set where the value is a list.
@@ -130,9 +116,9 @@ func mapping(m *yaml.Node) []field {
 }
 
 // lines reads "key: value" lines, with the text of deeper lines below them.
-func lines(front string) []field {
+func lines(head string) []field {
 	var out []field
-	for line := range strings.Lines(front) {
+	for line := range strings.Lines(head) {
 		line = strings.TrimRight(line, " \t\n")
 		word := strings.TrimLeft(line, " \t")
 		switch {

@@ -87,6 +87,7 @@ var within = map[[2]string]string{
 	{"change", "internal/diff"}:        "previews are diffs",
 	{"change", "internal/text"}:        "previews show encoded text decoded",
 	{"search", "internal/scan"}:        "",
+	{"skill", "internal/front"}:        "a skill has a head and a body",
 	{"skill", "internal/text"}:         "encodings, and names that are almost right",
 	{"session", "permission"}:          "grants live in the session",
 	{"permission", "config"}:           "",
