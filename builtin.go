@@ -14,6 +14,7 @@ import (
 	artifacttool "github.com/tackle-dev/tackle/tools/artifact"
 	"github.com/tackle-dev/tackle/tools/file"
 	"github.com/tackle-dev/tackle/tools/git"
+	"github.com/tackle-dev/tackle/tools/plan"
 	searchtools "github.com/tackle-dev/tackle/tools/search"
 	"github.com/tackle-dev/tackle/undo"
 )
@@ -26,6 +27,7 @@ func (b *Box) builtins(dev []Tool) []Tool {
 			out = append(out, Tool{Tool: t, Modes: []string{DefaultMode}})
 		}
 	}
+	out = append(out, b.planTools()...)
 	out = append(out, dev...)
 	out = append(out, Tool{Tool: file.Undo{Diff: b.diffOf}.Tool(), Modes: []string{}}) // a system tool
 	for _, t := range b.cfg.Tools {
@@ -36,6 +38,23 @@ func (b *Box) builtins(dev []Tool) []Tool {
 	}
 	off := b.merged.Disabled()
 	return slices.DeleteFunc(out, func(t Tool) bool { return slices.Contains(off, t.Definition().Name) })
+}
+
+// planTools returns the tools over plans, for the modes that name them: whoever may change files needs none of their own.
+func (b *Box) planTools() []Tool {
+	var out []Tool
+	for _, t := range plan.Tools(plan.Files{Read: file.Read{}.Tool(), Write: file.Write{}.Tool(), Edit: file.Edit{}.Tool()}) {
+		modes := []string{}
+		for _, m := range b.modes.All() {
+			if m.Tools != nil && m.From == DefaultMode && m.Has(t.Definition().Name) {
+				modes = append(modes, m.Name)
+			}
+		}
+		if len(modes) > 0 { // without modes it would be a system tool
+			out = append(out, Tool{Tool: t, Modes: modes})
+		}
+	}
+	return out
 }
 
 // gitTools returns the tool that looks at repositories, where git can be run.

@@ -18,6 +18,7 @@ const (
 	ReadOut        Class = "read-out"        // a file elsewhere
 	ReadSecret     Class = "read-secret"     // a file that usually holds credentials, or tackle's own state
 	WriteIn        Class = "write-in"        // a file of the workspace
+	WritePlan      Class = "write-plan"      // a plan: a Markdown file in the folder of plans, which nothing runs or obeys
 	WriteProtected Class = "write-protected" // a protected name, a file of credentials, or tackle's own state
 	WriteOut       Class = "write-out"       // a file elsewhere
 	ExecReadonly   Class = "exec-readonly"   // a command that only looks
@@ -31,7 +32,7 @@ const (
 
 // Classes returns every class, in a fixed order.
 func Classes() []Class {
-	return []Class{ReadIn, ReadOut, ReadSecret, WriteIn, WriteProtected, WriteOut, ExecReadonly, ExecSandboxed, ExecHost,
+	return []Class{ReadIn, ReadOut, ReadSecret, WriteIn, WritePlan, WriteProtected, WriteOut, ExecReadonly, ExecSandboxed, ExecHost,
 		NetKnown, NetNew, External, ConfigFile}
 }
 
@@ -162,6 +163,8 @@ func (j *judge) classPath(f *form, e tool.Effect) Class {
 	switch {
 	case f.state:
 		return WriteProtected
+	case f.plan:
+		return WritePlan
 	case f.config:
 		return ConfigFile
 	case f.protected != "", f.secret != "":

@@ -148,6 +148,13 @@ func TestP6_OtherTargets(t *testing.T) {
 		want  []Class
 	}{
 		{"command, nothing known", target(tool.CommandTarget, tool.Execute, "make"), facts(), []Class{ExecHost}},
+		{"A7 plan", target(tool.PathTarget, tool.Write, root + "/.tackle/plans/a/b.md"), facts(), []Class{WritePlan}},
+		{"A7 plan, not Markdown", target(tool.PathTarget, tool.Write, root + "/.tackle/plans/b.sh"), facts(), []Class{ConfigFile}},
+		{"A7 plan, in another spelling", target(tool.PathTarget, tool.Write, root + "/.Tackle/plans/b.md"), facts(), []Class{ConfigFile}},
+		{"A7 plan, below another folder", target(tool.PathTarget, tool.Write, root + "/sub/.tackle/plans/b.md"), facts(), []Class{ConfigFile}},
+		{"A7 plan with a protected name", target(tool.PathTarget, tool.Write, root + "/.tackle/plans/AGENTS.md"), facts(), []Class{ConfigFile}},
+		{"A7 hidden plan", target(tool.PathTarget, tool.Write, root + "/.tackle/plans/.x/b.md"), facts(), []Class{ConfigFile}},
+		{"A7 the folder of plans", target(tool.PathTarget, tool.Write, root + "/.tackle/plans"), facts(), []Class{ConfigFile}},
 		{"command that looks", target(tool.CommandTarget, tool.Execute, "ls | head"), facts(), []Class{ExecReadonly}},
 		{"command in parts", target(tool.CommandTarget, tool.Execute, "make && ls"), f, []Class{ExecReadonly, ExecSandboxed}},
 		{"command that cannot be read", target(tool.CommandTarget, tool.Execute, "ls 'x"), facts(), []Class{ExecHost}},
@@ -180,6 +187,7 @@ exec-readonly    allow allow allow allow
 read-out         ask   ask   ask   deny
 read-secret      deny  ask   ask   deny
 write-in         deny  allow allow allow
+write-plan       allow allow allow allow
 write-protected  deny  ask   ask   deny
 config           deny  ask   ask   deny
 write-out        deny  ask   ask   deny

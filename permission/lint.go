@@ -108,7 +108,7 @@ func (g *Gate) lintPattern(r *rule, report reporter) {
 	if r.restricts() || r.path.any {
 		return
 	}
-	if g.judge.protected.named(text) || strings.Contains(text, ".tackle") {
+	if g.judge.protected.named(text) || strings.Contains(text, ".tackle") && text != tool.PlanFolder+"/**" {
 		report(Warning, "guarded", "the pattern spells a protected name, and no rule lifts a guard: writing there asks all the same")
 	}
 	if p := r.Pattern; glob.HasMeta(p) && !strings.ContainsAny(p, "/~") && p != "**" {

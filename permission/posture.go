@@ -58,7 +58,7 @@ func (p Posture) Verdict(c Class) tool.Verdict {
 	const allow, ask, deny = tool.Allow, tool.Ask, tool.Deny
 	var row [4]tool.Verdict // plan, guarded, auto, ci
 	switch c {
-	case ReadIn, ExecReadonly:
+	case ReadIn, WritePlan, ExecReadonly:
 		row = [4]tool.Verdict{allow, allow, allow, allow}
 	case ReadOut:
 		row = [4]tool.Verdict{ask, ask, ask, deny}

@@ -42,6 +42,7 @@ type form struct {
 	inside bool
 
 	artifact, state, config bool
+	plan                    bool   // a plan, by its exact name
 	protected, secret       string // the name that was recognised, or ""
 }
 
@@ -226,9 +227,17 @@ func (j *judge) form(native, root, rel string, e tool.Effect) form {
 	}
 	if e != tool.Read {
 		f.protected = j.protected.find(before, names)
-		f.config = belowAny(folded, j.config) || hasComponent(names, ".tackle")
+		f.plan = f.inside && f.protected == "" && f.secret == "" && isPlan(f.rel)
+		f.config = belowAny(folded, j.config) || hasComponent(names, ".tackle") && !f.plan
+		f.plan = f.plan && !f.config
 	}
 	return f
+}
+
+// isPlan reports whether a path below a root is that of a plan.
+func isPlan(rel string) bool {
+	name, ok := strings.CutPrefix(rel, tool.PlanFolder+"/")
+	return ok && strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".") && !strings.Contains(name, "/.")
 }
 
 // hasComponent reports whether a folded path has the component, in any spelling.

@@ -32,6 +32,10 @@ const (
 	EditPermission = "edit"
 )
 
+// PlanFolder is where plans lie, below a workspace root: Markdown files that nothing runs or obeys, so that a session which
+// may change nothing else may write them.
+const PlanFolder = ".tackle/plans"
+
 // Target is one thing that a call would touch, resolved.
 type Target struct {
 	Kind   TargetKind `json:"kind"`

@@ -43,7 +43,8 @@ func TestA9_BuiltIn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if hidden, by := g.Hidden(p, m.Name); hidden != looks {
+			// Plan may change plans, so that what changes files is denied call by call there; its list has only the tools for plans.
+			if hidden, by := g.Hidden(p, m.Name); hidden != (looks && (m.Name != "plan" || p != "edit")) {
 				t.Errorf("%s hides %s: %v by %q", m.Name, p, hidden, by)
 			}
 		}
