@@ -36,7 +36,7 @@ type Config struct {
 	MaxTokens   int // of one answer; default: the model's
 	Temperature *float64
 
-	// Keep says what a compaction must not lose, beside what was said: open tasks, media, todos.
+	// Keep says what a compaction must not lose, beside what was said and the files that were read: open tasks, media, todos.
 	Keep []Keeper
 	// Untrusted says whose words a result holds, "" for the project's and the person's own. Default: [Stranger].
 	Untrusted func(def *tool.Definition, res *tool.Result) string

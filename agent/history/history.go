@@ -120,7 +120,7 @@ func Open(ctx context.Context, s Store, id string) (*Session, error) {
 		out.Turns[n-1].Last = evs[len(evs)-1].Seq
 	}
 	out.Summary = r.sums.of(id, evs[0].At, evs[len(evs)-1])
-	title, err := titleOf(ctx, s, id)
+	title, err := TitleOf(ctx, s, id)
 	if err != nil {
 		return nil, err
 	}
