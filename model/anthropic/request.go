@@ -104,10 +104,10 @@ func (m *Model) think(params *sdk.MessageNewParams, req model.Request, bare bool
 			// Newer models do not show what they think, nor what they say between calls, unless they are asked to.
 			params.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
 		}
-		switch {
-		case asked:
+		if asked {
 			params.OutputConfig.Effort = sdk.OutputConfigEffort(req.Effort)
-		case off && m.traits.byself:
+		}
+		if off && m.traits.byself {
 			m.silence(params)
 		}
 	}
