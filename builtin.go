@@ -27,7 +27,7 @@ func (b *Box) builtins(dev []Tool) []Tool {
 		}
 	}
 	out = append(out, dev...)
-	out = append(out, Tool{Tool: file.Undo{Diff: b.diffOf}.Tool(), Modes: []string{}}) // a system tool
+	out = append(out, Tool{Tool: file.Undo{Diff: b.diffOf}.Tool(), Modes: []string{}}, Tool{Tool: b.titleTool(), Modes: []string{}}) // system tools
 	for _, t := range b.cfg.Tools {
 		if t.Modes == nil {
 			t.Modes = []string{b.cfg.Mode}

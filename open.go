@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tackle-dev/tackle/artifact"
 	"github.com/tackle-dev/tackle/config"
@@ -34,6 +35,7 @@ import (
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/forge"
 	"github.com/tackle-dev/tackle/media/forge/shelf"
+	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/session"
@@ -121,6 +123,7 @@ type Box struct {
 	notes     []string
 	programs  []string // files that hooks run
 	modes     *mode.Set
+	titler    atomic.Pointer[model.Model] // that names sessions
 	dev       *devRoom
 }
 
