@@ -226,7 +226,7 @@ func (b *Box) assemble(ctx context.Context) error {
 	b.artifacts = artifact.New(b.store, b.store, artifact.Options{Dir: filepath.Join(cfg.StateDir, "artifacts"),
 		MaxAge: cmp.Or(m.Artifacts.MaxAge, local.DefaultMaxImageAge), MaxBytes: cmp.Or(int64(m.Artifacts.MaxBytes), local.DefaultMaxImageBytes)})
 	env := b.merged.ToolEnvironment()
-	env.Mode = cfg.Mode
+	env.Mode, env.Services.Models = cfg.Mode, b.modelKeys()
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
 	b.openCommands(h)
 	if err := b.openMedia(); err != nil {
