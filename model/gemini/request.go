@@ -36,7 +36,7 @@ func (m *Model) request(req model.Request, names *fit.Names) request {
 		}
 	}
 	if req.System != "" {
-		q.System = &turn{Parts: []part{{Text: &req.System}}}
+		q.System = &turn{Role: "user", Parts: []part{{Text: &req.System}}}
 	}
 	w := writer{model: m, names: names}
 	for _, msg := range req.Messages {
