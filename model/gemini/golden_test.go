@@ -44,7 +44,7 @@ func everything(name string) model.Request {
 		},
 		System: "Be careful. Ä & <x>",
 		Messages: []model.Message{
-			blocks(model.User, of(content.TextPart("See.")), of(picture), of(content.Part{Kind: content.Document, MIME: "application/pdf", Data: []byte("%PDF-1.7")}), of(content.Part{Kind: content.Audio, MIME: "audio/wav", Data: []byte("RIFF")})),
+			blocks(model.User, of(content.TextPart("See.")), of(picture), of(content.Part{Kind: content.Document, MIME: "application/pdf", Data: []byte("%PDF-1.7 << /Type /Page >>")}), of(content.Part{Kind: content.Audio, MIME: "audio/wav", Data: []byte("RIFF")})),
 			blocks(model.Assistant,
 				model.Block{Reasoning: &model.Reasoning{Text: "Hm.", Provider: "gemini", Opaque: signed("thought")}},
 				of(content.TextPart("I look.")), model.Block{Reasoning: &model.Reasoning{Provider: "gemini", Opaque: signed("text")}},

@@ -185,7 +185,7 @@ var sounds = map[string]string{
 func (w *writer) part(p content.Part) []part {
 	info := w.model.info
 	info.Audio = info.Audio && sounds[p.MIME] != ""
-	x := fit.Part(p, info)
+	x := model.Fit(p, info)
 	switch {
 	case x.Kind == content.Audio:
 		return []part{{Data: &blob{sounds[x.MIME], x.Data}}}

@@ -191,7 +191,7 @@ func TestA2_MediaOfResults(t *testing.T) {
 	s.fake.ids = true
 	wav := content.Part{Kind: content.Audio, MIME: "audio/x-wav", Data: []byte("RIFF....WAVE")}
 	odd := content.Part{Kind: content.Audio, MIME: "audio/x-odd", Data: []byte("??"), Name: "odd.snd"}
-	pdf := content.Part{Kind: content.Document, MIME: "application/pdf", Data: []byte("%PDF-1.7"), Name: "a.pdf"}
+	pdf := content.Part{Kind: content.Document, MIME: "application/pdf", Data: []byte("%PDF-1.7 << /Type /Page >>"), Name: "a.pdf"}
 	call := model.Message{Role: model.Assistant, Blocks: []model.Block{{Call: &model.Call{ID: "c1", Name: "x", Arguments: json.RawMessage(`{}`)}}}}
 	req := model.Request{Messages: []model.Message{say("Go."), call, answered(model.Result{CallID: "c1", Name: "x", Parts: []content.Part{content.TextPart("[media id: m1]"), pdf, wav, odd}})}}
 	s.ask(s.model("gemini-4-argon"), req)

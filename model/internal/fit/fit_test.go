@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/schema"
 )
@@ -106,39 +105,6 @@ func TestA2_SchemasAreRemembered(t *testing.T) {
 		got := s.Fit(model.Tool{Name: "x", Description: "Does.", Schema: json.RawMessage(bad)})
 		if !json.Valid(got.Schema) || !strings.HasPrefix(string(got.Schema), `{"type":"object"`) || !strings.HasPrefix(got.Description, "Does.") {
 			t.Errorf("%s became %s %q", bad, got.Schema, got.Description)
-		}
-	}
-}
-
-// O9: what a model does not take is described, with its name and why.
-func TestO9_PartsFit(t *testing.T) {
-	all := model.Info{Images: true, Files: true, Audio: true}
-	for _, row := range []struct {
-		p    content.Part
-		info model.Info
-		kind content.Kind
-		says []string
-	}{
-		{content.TextPart("a\xffb"), all, content.Text, []string{"a\uFFFDb"}},
-		{content.Part{Kind: content.Document, MIME: "application/pdf", Data: []byte("%PDF"), Name: "a.pdf"}, all, content.Document, nil},
-		{content.Part{Kind: content.Document, MIME: "application/pdf", Data: []byte("%PDF"), Name: "a.pdf"}, model.Info{}, content.Text, []string{"a.pdf", "4 bytes", "no documents"}},
-		{content.Part{Kind: content.Document, MIME: "text/csv", Data: []byte("a,b"), Name: "a.csv"}, model.Info{}, content.Text, []string{"a,b"}},
-		{content.Part{Kind: content.Document, MIME: "application/zip", Data: []byte("PK"), Name: "a.zip"}, all, content.Text, []string{"a.zip", "PDF"}},
-		{content.Part{Kind: content.Image, MIME: "image/png", Data: []byte("??"), Name: "a.png"}, all, content.Text, []string{"a.png", "not shown"}},
-		{content.Part{Kind: content.Image, MIME: "image/png", Data: []byte("??"), Name: "a.png"}, model.Info{}, content.Text, []string{"a.png", "no pictures"}},
-		{content.Part{Kind: content.Audio, MIME: "audio/wav", Data: []byte("RIFF"), Name: "a.wav"}, model.Info{}, content.Text, []string{"a.wav", "no sound"}},
-		{content.Part{Kind: content.Audio, MIME: "audio/wav", Data: []byte("RIFF")}, all, content.Audio, nil},
-		{content.Part{Kind: content.Link, URI: "artifact:1", Name: "log", Size: 9}, all, content.Text, []string{"artifact:1", "log", "9 bytes"}},
-		{content.Part{}, all, content.Text, nil},
-	} {
-		got := Part(row.p, row.info)
-		if got.Kind != row.kind {
-			t.Errorf("%s %s became %s, want %s", row.p.Kind, row.p.MIME, got.Kind, row.kind)
-		}
-		for _, s := range row.says {
-			if !strings.Contains(got.Text, s) {
-				t.Errorf("%s %s: %q, want %q in it", row.p.Kind, row.p.MIME, got.Text, s)
-			}
 		}
 	}
 }
