@@ -135,6 +135,7 @@ type reader struct {
 	sums  sums
 	turns []Turn
 	calls map[string]*Call
+	held  []Item // that belong to the turn that comes next
 }
 
 func newReader(loop []agent.Event) *reader {
@@ -158,7 +159,11 @@ func (r *reader) turn() *Turn {
 }
 
 func (r *reader) begin(at time.Time, seq int64) {
-	r.turns = append(r.turns, Turn{Number: len(r.turns) + 1, First: seq, Began: at})
+	if len(r.held) > 0 {
+		seq = r.held[0].Seq
+	}
+	r.turns = append(r.turns, Turn{Number: len(r.turns) + 1, First: seq, Last: seq, Began: at, Items: r.held})
+	r.held = nil
 }
 
 func (r *reader) add(it Item) {
@@ -223,6 +228,10 @@ func (r *reader) follow(e agent.Event) {
 		}
 	default:
 		it.Note = Note(e)
+	}
+	if e.Kind == agent.Configured && r.resting() {
+		r.held = append(r.held, it)
+		return
 	}
 	if it.Said != nil || it.Told != "" || it.Note != "" {
 		r.add(it)
