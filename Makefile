@@ -11,7 +11,7 @@ CLIENTS ?=
 ROOT    ?= examples/sample
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: run build test check unit race vet fuzz suites oracles engines clients console screenshots kill bench deps golden clean
+.PHONY: run build test check unit race vet fuzz suites oracles engines wires clients console screenshots kill bench deps golden clean
 
 run: deps build ## console, API and MCP over a scratch copy of ROOT (default: a sample project), after saying how to connect
 	@dir=$$(mktemp -d) && cp -R '$(ROOT)' "$$dir/project" && $(BIN) serve -C "$$dir/project" --state "$$dir/state"; code=$$?; \
@@ -20,7 +20,7 @@ run: deps build ## console, API and MCP over a scratch copy of ROOT (default: a 
 build: ## bin/tackle
 	@$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/tackle
 
-test: deps vet race suites oracles engines fuzz clients console ## everything that CI runs
+test: deps vet race suites oracles engines wires fuzz clients console ## everything that CI runs
 
 check: vet unit ## format, vet, staticcheck, import rules, unit tests: under three minutes
 
@@ -61,6 +61,9 @@ $(RG):
 
 engines: ## Biome and TypeScript from npm, and the go command, on real code
 	@TACKLE_NPM='$(NPM)' $(GO) test -count=1 -timeout 15m -v -run Real ./dev/engine/program | grep -v -e '^=== ' ; test $${PIPESTATUS[0]} -eq 0
+
+wires: ## the clients of Google and Ollama read what the adapters' fakes stream, and write what the adapters write
+	@cd tests/wires && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 fuzz: ## every fuzz target for FUZZ
 	@scripts/fuzz.sh $(FUZZ)

@@ -16,20 +16,21 @@ import (
 	"github.com/tackle-dev/tackle/tools/git"
 	"github.com/tackle-dev/tackle/tools/plan"
 	searchtools "github.com/tackle-dev/tackle/tools/search"
+	"github.com/tackle-dev/tackle/tools/todo"
 	"github.com/tackle-dev/tackle/undo"
 )
 
 // builtins is the explicit list of tools, in the order in which models see them.
 func (b *Box) builtins(dev []Tool) []Tool {
 	var out []Tool
-	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), b.gitTools(), b.shellTools(), b.mediaTools(), b.skillTools(), {artifacttool.Tool{List: b.artifacts.List}.Tool()}} {
+	for _, list := range [][]tool.Tool{file.Tools(b.searchConfig()), searchtools.Tools(b.searchConfig()), b.gitTools(), b.shellTools(), b.mediaTools(), b.skillTools(), {artifacttool.Tool{List: b.artifacts.List}.Tool(), todo.Tool{Lists: b.todos()}.Tool()}} {
 		for _, t := range list {
 			out = append(out, Tool{Tool: t, Modes: []string{DefaultMode}})
 		}
 	}
 	out = append(out, b.planTools()...)
 	out = append(out, dev...)
-	out = append(out, Tool{Tool: file.Undo{Diff: b.diffOf}.Tool(), Modes: []string{}}) // a system tool
+	out = append(out, Tool{Tool: file.Undo{Diff: b.diffOf}.Tool(), Modes: []string{}}, Tool{Tool: b.titleTool(), Modes: []string{}}) // system tools
 	for _, t := range b.cfg.Tools {
 		if t.Modes == nil {
 			t.Modes = []string{b.cfg.Mode}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tackle-dev/tackle/agent/history"
 	"github.com/tackle-dev/tackle/artifact"
 	"github.com/tackle-dev/tackle/internal/ledger"
 	"github.com/tackle-dev/tackle/internal/store"
@@ -89,6 +90,9 @@ func (b *Box) RemoveSessions(ctx context.Context, by string, ids ...string) erro
 		}
 	}
 	if err := b.store.Remove(ctx, ids...); err != nil {
+		return err
+	}
+	if err := history.Forget(ctx, b.store, ids...); err != nil {
 		return err
 	}
 	for _, id := range ids {

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tackle-dev/tackle/artifact"
 	"github.com/tackle-dev/tackle/config"
@@ -35,6 +36,7 @@ import (
 	"github.com/tackle-dev/tackle/media/engine/ext"
 	"github.com/tackle-dev/tackle/media/forge"
 	"github.com/tackle-dev/tackle/media/forge/shelf"
+	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/session"
@@ -125,6 +127,7 @@ type Box struct {
 	dev         *devRoom
 	skills      *skillRoom
 	modes       *mode.Set
+	titler      atomic.Pointer[model.Model] // that names sessions
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -226,7 +229,7 @@ func (b *Box) assemble(ctx context.Context) error {
 	b.artifacts = artifact.New(b.store, b.store, artifact.Options{Dir: filepath.Join(cfg.StateDir, "artifacts"),
 		MaxAge: cmp.Or(m.Artifacts.MaxAge, local.DefaultMaxImageAge), MaxBytes: cmp.Or(int64(m.Artifacts.MaxBytes), local.DefaultMaxImageBytes)})
 	env := b.merged.ToolEnvironment()
-	env.Mode = cfg.Mode
+	env.Mode, env.Services.Models = cfg.Mode, b.modelKeys()
 	env.Workspace.WorkspaceDir, env.Workspace.Roots = cfg.Roots[0], cfg.Roots[1:]
 	b.skills = b.newSkillRoom()
 	b.openCommands(h)

@@ -28,6 +28,9 @@ type Agent struct {
 	// Texts that sessions share, as far as they were used.
 	prompts map[Text]string
 	lists   map[Text][]model.Tool
+
+	known sync.Mutex // guards refs
+	refs  map[string]Text
 }
 
 // keptWarm is how many resting sessions keep their conversation in memory; others read it again when they are used.
@@ -45,7 +48,7 @@ func New(cfg Config) (*Agent, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	return &Agent{cfg: cfg, open: map[string]*Session{}, prompts: map[Text]string{}, lists: map[Text][]model.Tool{}}, nil
+	return &Agent{cfg: cfg, open: map[string]*Session{}, prompts: map[Text]string{}, lists: map[Text][]model.Tool{}, refs: map[string]Text{}}, nil
 }
 
 // Turn is what came of a turn.
@@ -153,10 +156,10 @@ func (a *Agent) setup(ctx context.Context, session string) (Setup, error) {
 	if err != nil {
 		return setup, err
 	}
-	if setup.System, err = PutText(ctx, c.Events, c.Prompt.Render()); err != nil {
+	if setup.System, err = a.putText(ctx, c.Prompt.Render()); err != nil {
 		return setup, err
 	}
-	setup.Tools, err = PutText(ctx, c.Events, string(tools))
+	setup.Tools, err = a.putText(ctx, string(tools))
 	return setup, err
 }
 

@@ -339,3 +339,132 @@ func TestPersistBeforePublish(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Two processes over one store: who does not hold the claim is refused, and who gets it knows what the other one did.
+func TestTwoProcesses(t *testing.T) {
+	held := make(chan struct{}, 1)
+	claim := func(string) (func(), error) {
+		select {
+		case held <- struct{}{}:
+			return func() { <-held }, nil
+		default:
+			return nil, errors.New("another process works on it")
+		}
+	}
+	m := &actor{play: []act{says("one"), says("two"), says("three")}}
+	w := newWorld(t, Config{Claim: claim}, m, nil)
+	other, err := New(w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Run(t.Context(), "s", "first"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Run(t.Context(), "s", "second"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Run(t.Context(), "s", "third"); err != nil { // it has the session in memory, as it was before
+		t.Fatal(err)
+	}
+	reqs := m.sent()
+	want := "user:\n  first\nassistant:\n  one\nuser:\n  second\nassistant:\n  two\nuser:\n  third\n"
+	if got := shown(reqs[2].Messages); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	s, err := w.Open(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held <- struct{}{}
+	if _, err := s.Run(t.Context(), content.TextPart("fourth")); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("run: %v", err)
+	}
+	if err := s.Say(t.Context(), Message{Parts: []content.Part{content.TextPart("fourth")}}); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("say: %v", err)
+	}
+	<-held
+	if err := s.Say(t.Context(), Message{Parts: []content.Part{content.TextPart("fourth")}}); err != nil {
+		t.Error(err)
+	}
+	if turn, err := s.Resume(t.Context()); err != nil || turn.Text != "three" {
+		t.Errorf("what was said at rest begins a turn: %+v %v", turn, err)
+	}
+}
+
+// A person may have the conversation told in short whenever it rests.
+func TestCompactByHand(t *testing.T) {
+	m := &actor{play: []act{says(strings.Repeat("long ", 20000)), says("in short"), says("done")}}
+	w := newWorld(t, Config{}, m, nil)
+	if _, err := w.Run(t.Context(), "s", "first"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.Open(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.State().Context
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after := s.State().Context; after > before/4 {
+		t.Errorf("%d tokens after, %d before", after, before)
+	}
+	if _, err := s.Run(t.Context(), content.TextPart("go on")); err != nil {
+		t.Fatal(err)
+	}
+	got := shown(m.sent()[2].Messages)
+	consistent(t, m.sent()[2].Messages)
+	if strings.Contains(got, "long long") || !strings.Contains(got, "in short") || !strings.Contains(got, "go on") {
+		t.Errorf("%.2000s", got)
+	}
+}
+
+// O2, O3: the road knows what the face can show, and whether the session can start subagents.
+func TestO3_CallsKnowTheSession(t *testing.T) {
+	var got []*tool.Call
+	peek := tool.Define(tool.Spec{Name: "peek", Category: "test", Description: "Look at the call."}, func(_ context.Context, c *tool.Call, _ struct{}) (tool.Action, error) {
+		got = append(got, c)
+		return tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read}}, Run: func(context.Context, tool.Runner) (tool.Result, error) {
+			return tool.TextResult(strings.Repeat("line\n", 100), nil), nil
+		}}, nil
+	})
+	for _, spawn := range []bool{false, true} {
+		m := &actor{play: []act{calls(`peek {}`), says("done")}}
+		tools := []tool.Tool{peek}
+		if spawn {
+			tools = append(tools, testTool("spawn", []tool.Effect{tool.Spawn}, echo))
+		}
+		w := newWorld(t, Config{Bounds: tool.Bounds{Lines: 10}, Dir: "/w"}, m, nil, tools...)
+		if _, err := w.Run(t.Context(), "s", "go"); err != nil {
+			t.Fatal(err)
+		}
+		c := got[len(got)-1]
+		if c.Options.Spawns != spawn || c.Bounds.Lines != 10 || c.Session != "s" || c.Dir != "/w" || c.Mode != "code" || c.Model != "actor" || c.ID != "s-1-1" || c.Message != "s-1" {
+			t.Errorf("%+v", c)
+		}
+		if text := shown(m.sent()[1].Messages); !strings.Contains(text, "the first 10 of 100 lines") {
+			t.Error(text)
+		}
+	}
+}
+
+// A fault of the program ends the turn, and the session stays consistent.
+func TestFault(t *testing.T) {
+	bad := testTool("bad", []tool.Effect{tool.Execute}, func(context.Context, string) (tool.Result, error) {
+		return tool.Result{}, tool.Fault(errors.New("the disk is gone"))
+	})
+	m := &actor{play: []act{calls(`look {}`, `bad {}`, `look {"text":"2"}`), says("done")}}
+	w := newWorld(t, Config{}, m, nil, bad)
+	turn, err := w.Run(t.Context(), "s", "go")
+	if err != nil || turn.End.Why != Broken || !strings.Contains(turn.End.Detail, "the disk is gone") {
+		t.Fatalf("%+v %v", turn, err)
+	}
+	if _, err = w.Run(t.Context(), "s", "go on"); err != nil {
+		t.Fatal(err)
+	}
+	msgs := m.sent()[1].Messages
+	consistent(t, msgs)
+	if text := shown(msgs); !strings.Contains(text, "Whether it did its work is unknown") {
+		t.Error(text)
+	}
+}

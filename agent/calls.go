@@ -136,7 +136,10 @@ func (w *watcher) running(id string, m toolbox.Moment) error {
 		w.b.unsure[w.i] = true
 		w.b.mu.Unlock()
 	}
-	return w.d.post(Event{Kind: Running, Call: &CallEvent{ID: id, Class: class, Point: m.Point}}, class != Reads)
+	if class == Reads { // whether it began makes no difference
+		return nil
+	}
+	return w.d.post(Event{Kind: Running, Call: &CallEvent{ID: id, Class: class, Point: m.Point}}, true)
 }
 
 // findOut posts what became of calls that were running when their process ended, and cannot simply be run again: the road's record

@@ -197,7 +197,11 @@ func mechanical(msgs []model.Message, limit int) string {
 // kept returns what the keepers say.
 func (a *Agent) kept(ctx context.Context, session string) string {
 	var b strings.Builder
-	for _, k := range a.cfg.Keep {
+	keepers := a.cfg.Keep
+	if a.cfg.Records != nil {
+		keepers = append([]Keeper{ReadFiles{a.cfg.Records}}, keepers...)
+	}
+	for _, k := range keepers {
 		heading, text, err := k.Keep(ctx, session)
 		if err != nil {
 			a.cfg.Log.Error("keep", "session", session, "err", err)

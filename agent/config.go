@@ -36,13 +36,14 @@ type Config struct {
 	MaxTokens   int // of one answer; default: the model's
 	Temperature *float64
 
-	// Keep says what a compaction must not lose, beside what was said: open tasks, media, todos.
+	// Keep says what a compaction must not lose, beside what was said and the files that were read: open tasks, media, todos.
 	Keep []Keeper
 	// Untrusted says whose words a result holds, "" for the project's and the person's own. Default: [Stranger].
 	Untrusted func(def *tool.Definition, res *tool.Result) string
 	// Claim keeps other processes from driving a session until release is called. Default: nothing does.
 	Claim func(session string) (release func(), err error)
-	// Watch hears of everything, in order for each session. It is called from the goroutines of the loop and should return fast.
+	// Watch hears of everything, in order for each session. It is called from the goroutines of the loop, should return fast and must
+	// not use the session.
 	Watch func(session string, u Update)
 
 	Stall time.Duration // without a sign of life a request to the model is given up and tried again; default 5 minutes

@@ -50,13 +50,10 @@ func (s *Session) run(ctx context.Context, m *Message) (Turn, error) {
 	}
 	s.drive = d
 	s.mu.Unlock()
-	release := func() {}
-	if s.agent.cfg.Claim != nil {
-		var err error
-		if release, err = s.agent.cfg.Claim(s.id); err != nil {
-			d.end()
-			return Turn{}, fmt.Errorf("session %s: %w", s.id, err)
-		}
+	release, err := s.claim()
+	if err != nil {
+		d.end()
+		return Turn{}, err
 	}
 	defer func() {
 		d.end()
@@ -84,6 +81,40 @@ func (s *Session) run(ctx context.Context, m *Message) (Turn, error) {
 	return out, nil
 }
 
+// claim keeps other processes from the session.
+func (s *Session) claim() (release func(), err error) {
+	if s.agent.cfg.Claim == nil {
+		return func() {}, nil
+	}
+	if release, err = s.agent.cfg.Claim(s.id); err != nil {
+		return nil, fmt.Errorf("session %s: %w", s.id, err)
+	}
+	return release, nil
+}
+
+// catchUp reads the conversation where it is not in memory, and otherwise what another process did with it since. The caller holds
+// s.mu and the claim.
+func (s *Session) catchUp(ctx context.Context) error {
+	if s.talk == nil {
+		return s.load(ctx)
+	}
+	stored, err := s.agent.cfg.Events.Read(ctx, s.id, s.state.Seq, 0)
+	if err != nil {
+		return fmt.Errorf("read session %s: %w", s.id, err)
+	}
+	evs, err := Read(stored)
+	if err != nil {
+		return err
+	}
+	for i := range evs {
+		var steps []Step
+		s.state, steps = Next(s.state, evs[i])
+		s.talk.add(&evs[i], steps)
+		s.fresh = s.fresh && evs[i].Kind != Configured
+	}
+	return nil
+}
+
 // end lets the session go.
 func (d *drive) end() {
 	d.close(errOver)
@@ -98,10 +129,8 @@ func (d *drive) begin(m *Message) ([]Event, error) {
 	s := d.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.talk == nil { // another process may have gone on with the session since
-		if err := s.load(d.ctx); err != nil {
-			return nil, err
-		}
+	if err := s.catchUp(d.ctx); err != nil {
+		return nil, err
 	}
 	now := s.agent.cfg.Clock.Now().UTC()
 	var evs []Event

@@ -27,7 +27,7 @@ const (
 	Planned    Kind = "agent.planned"    // Call: a call that does more than read was planned
 	Asked      Kind = "agent.asked"      // Call: a person is asked about a call
 	Decided    Kind = "agent.decided"    // Call: the person, or the end of their time, decided
-	Running    Kind = "agent.running"    // Call: from here on it may have run
+	Running    Kind = "agent.running"    // Call: from here on one that does more than read may have run
 	Ran        Kind = "agent.ran"        // Result: what came of a call
 	Unknown    Kind = "agent.unknown"    // Result: a call may have run; nobody knows, and it will not be run again
 	Compacted  Kind = "agent.compacted"  // Compaction: what was said before is now told in short

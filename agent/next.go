@@ -17,7 +17,7 @@ const (
 	maxWait     = 15 * time.Minute // that a provider may ask for
 	maxSqueezes = 3                // compactions without an answer
 	maxNudges   = 3                // answers in a row that are empty or cut off
-	maxStarts   = 2                // processes that end while one call runs
+	maxResumes  = 5                // processes that end without any progress: one of the calls ends them
 	keptRepeats = 64
 	// The fourth identical result is told that the next one does not come; two more attempts end the turn.
 	sameTold    = 3
@@ -273,6 +273,8 @@ func (m *machine) open() {
 		m.steps = append(m.steps, Step{Kind: FindOut, Calls: doubt})
 	case len(run) > 0 && m.Ending != nil:
 		m.steps = append(m.steps, Step{Kind: Settle, Calls: run, Words: endWords})
+	case len(run) > 0 && m.Resumes > maxResumes:
+		m.steps = append(m.steps, Step{Kind: Settle, Calls: run, Words: wearyWords})
 	case len(run) > 0:
 		m.steps = append(m.steps, Step{Kind: RunCalls, Calls: run})
 	case len(m.Unsettled()) == 0:
@@ -377,6 +379,7 @@ func (m *machine) ran(kind Kind, r *Result) {
 		m.Unsure++
 	}
 	m.Context += max(r.Tokens, 0)
+	m.Resumes = 0
 	m.count(c.Call, r)
 	if r.Fault != "" && m.Ending == nil {
 		m.Ending = &End{Why: Broken, Detail: r.Fault}
@@ -441,31 +444,22 @@ func (m *machine) resume() {
 }
 
 func (m *machine) resumeCalls() {
-	var weary []Call
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		switch {
 		case c.Status == Settled || c.Status == InDoubt:
 			continue
-		case c.Status == IsRunning:
-			if c.Starts++; !c.Class.Again() {
-				c.Status = InDoubt
-				continue
-			}
-			if c.Starts >= maxStarts {
-				weary = append(weary, c.Call)
-				continue
-			}
+		case c.Status == IsRunning && !c.Class.Again():
+			c.Status = InDoubt
+			continue
 		}
 		c.Status = Open
-	}
-	if len(weary) > 0 {
-		m.steps = append(m.steps, Step{Kind: Settle, Calls: weary, Words: wearyWords})
 	}
 	m.open()
 }
 
-const wearyWords = "This call was not run again: the program ended twice while it ran. Take another way."
+// wearyWords is what a model reads of calls with which process after process ended.
+const wearyWords = "This call was not run again: the program ended several times while it worked on this answer, without any result. Take another way."
 
 func (t *Tally) add(a *Answer) {
 	t.Rounds++

@@ -30,7 +30,7 @@ func (a *Agent) keep(ctx context.Context, sess string, parts []content.Part) ([]
 			}
 			p.Data, p.MIME, p.Width, p.Height = pic.Data, pic.MIME, pic.Width, pic.Height
 			if pic.Note != "" {
-				out = append(out, content.TextPart("[The next picture was "+pic.Note+".]"))
+				out = append(out, content.TextPart("[The next picture: "+pic.Note+".]"))
 			}
 		}
 		if a.cfg.Shelf != nil && len(p.Data) > inlineMedia {

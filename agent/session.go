@@ -72,9 +72,18 @@ func (s *Session) Say(ctx context.Context, m Message) error {
 		return err
 	}
 	if d == nil {
+		defer s.mu.Unlock()
+		release, err := s.claim()
+		if err != nil {
+			return err
+		}
+		defer release()
+		if err := s.catchUp(ctx); err != nil {
+			return err
+		}
+		ev.Said.Steers = s.state.Phase != Resting
 		evs := []Event{ev}
-		_, err := s.append(context.WithoutCancel(ctx), evs)
-		s.mu.Unlock()
+		_, err = s.append(context.WithoutCancel(ctx), evs)
 		s.publish(evs, err)
 		return err
 	}
@@ -84,6 +93,41 @@ func (s *Session) Say(ctx context.Context, m Message) error {
 	}
 	<-d.over // the turn ended meanwhile
 	return s.Say(ctx, m)
+}
+
+// Compact tells the conversation in short now, whatever its length. The session must rest. Errors: ErrBusy, or those of the store.
+func (s *Session) Compact(ctx context.Context) error {
+	d := &drive{s: s, ctx: ctx, over: make(chan struct{}), wake: make(chan struct{}, 1)}
+	s.mu.Lock()
+	if s.drive != nil {
+		s.mu.Unlock()
+		return fmt.Errorf("session %s: %w", s.id, ErrBusy)
+	}
+	s.drive = d
+	s.mu.Unlock()
+	release, err := s.claim()
+	if err != nil {
+		d.end()
+		return err
+	}
+	defer func() {
+		d.end()
+		release()
+	}()
+	s.mu.Lock()
+	err = s.catchUp(ctx)
+	st := s.state
+	s.mu.Unlock()
+	if err == nil && st.Phase != Resting {
+		err = fmt.Errorf("session %s has an unfinished turn; resume it first", s.id)
+	}
+	if err != nil {
+		return err
+	}
+	d.compact(ctx, d.request(&st), st.Window()/10)
+	_, err = d.follow(d.take())
+	s.agent.use(s)
+	return err
 }
 
 // Cancel ends the turn that runs, for a reason that the person is told. It does not wait: Run returns when the session is

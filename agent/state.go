@@ -35,7 +35,7 @@ type State struct {
 	Messages  int       `json:"messages,omitempty"`  // of users
 	LastSaid  int64     `json:"lastSaid,omitempty"`  // event of the last of them
 	LastModel string    `json:"lastModel,omitempty"` // that answered last
-	Resumes   int       `json:"resumes,omitempty"`   // of the turn
+	Resumes   int       `json:"resumes,omitempty"`   // since there was progress
 	Unsure    int       `json:"unsure,omitempty"`    // calls of the session of which nobody knows whether they ran
 }
 
@@ -88,7 +88,6 @@ type CallState struct {
 	Status  Status  `json:"status"`
 	Class   Class   `json:"class,omitempty"`
 	Outcome Outcome `json:"outcome,omitempty"` // once it is settled
-	Starts  int     `json:"starts,omitempty"`  // how often a process ended while it ran
 }
 
 // Status says how far a call is.

@@ -29,6 +29,24 @@ func PutText(ctx context.Context, events store.Events, text string) (Text, error
 	return Text{Seq: seqs[0], Digest: digest}, nil
 }
 
+// putText is PutText for texts that this process may have stored before.
+func (a *Agent) putText(ctx context.Context, text string) (Text, error) {
+	a.known.Lock()
+	defer a.known.Unlock()
+	if t, ok := a.refs[text]; ok {
+		return t, nil
+	}
+	t, err := PutText(ctx, a.cfg.Events, text)
+	if err != nil {
+		return t, err
+	}
+	if len(a.refs) >= keptTexts {
+		clear(a.refs)
+	}
+	a.refs[text] = t
+	return t, nil
+}
+
 // GetText returns a stored text; that of the zero Text is empty.
 func GetText(ctx context.Context, events store.Events, t Text) (string, error) {
 	if t == (Text{}) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/model"
@@ -224,6 +223,3 @@ func (a *Agent) text(ctx context.Context, t Text) (string, error) {
 	a.prompts[t] = s
 	return s, nil
 }
-
-// now is the time of an event.
-func (a *Agent) now() time.Time { return a.cfg.Clock.Now().UTC() }

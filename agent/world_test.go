@@ -12,7 +12,6 @@ import (
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/model"
-	"github.com/tackle-dev/tackle/permission"
 	"github.com/tackle-dev/tackle/session"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
@@ -255,5 +254,3 @@ func consistent(t *testing.T, msgs []model.Message) {
 		}
 	}
 }
-
-var _ = permission.MaxRefusals

@@ -3,7 +3,6 @@ package toolbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -58,7 +57,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("%s fails at %q: %q, ran %d, %v %v", c.tool, c.fail, got, ran, res.Err, err)
 		}
 	}
-	if _, err := b.Call(t.Context(), Request{Tool: "act", Args: []byte(`{}`), Watch: func(context.Context, Moment) error { panic(fmt.Sprint("watcher")) }}); !tool.IsFault(err) {
+	if _, err := b.Call(t.Context(), Request{Tool: "act", Args: []byte(`{}`), Watch: func(context.Context, Moment) error { panic("watcher") }}); !tool.IsFault(err) {
 		t.Errorf("a panic of the watcher: %v", err)
 	}
 }

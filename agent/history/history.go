@@ -120,7 +120,7 @@ func Open(ctx context.Context, s Store, id string) (*Session, error) {
 		out.Turns[n-1].Last = evs[len(evs)-1].Seq
 	}
 	out.Summary = r.sums.of(id, evs[0].At, evs[len(evs)-1])
-	title, err := titleOf(ctx, s, id)
+	title, err := TitleOf(ctx, s, id)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +135,7 @@ type reader struct {
 	sums  sums
 	turns []Turn
 	calls map[string]*Call
+	held  []Item // that belong to the turn that comes next
 }
 
 func newReader(loop []agent.Event) *reader {
@@ -158,7 +159,11 @@ func (r *reader) turn() *Turn {
 }
 
 func (r *reader) begin(at time.Time, seq int64) {
-	r.turns = append(r.turns, Turn{Number: len(r.turns) + 1, First: seq, Began: at})
+	if len(r.held) > 0 {
+		seq = r.held[0].Seq
+	}
+	r.turns = append(r.turns, Turn{Number: len(r.turns) + 1, First: seq, Last: seq, Began: at, Items: r.held})
+	r.held = nil
 }
 
 func (r *reader) add(it Item) {
@@ -184,7 +189,7 @@ func (r *reader) take(ev store.Event) error {
 	if e.Said != nil && r.state.Turns > before.Turns {
 		r.begin(ev.At, ev.Seq)
 	}
-	r.follow(e, &before)
+	r.follow(e)
 	if t := r.turn(); t != nil && e.Kind == agent.Finished {
 		t.End, t.Ended, t.Last = r.state.Last, ev.At, ev.Seq
 		if r.state.Phase != agent.Resting { // what was said at the end begins another turn
@@ -195,7 +200,7 @@ func (r *reader) take(ev store.Event) error {
 }
 
 // follow turns an event of the loop into what people see of it.
-func (r *reader) follow(e agent.Event, before *agent.State) {
+func (r *reader) follow(e agent.Event) {
 	it := Item{Seq: e.Seq, At: e.At}
 	switch {
 	case e.Said != nil:
@@ -222,18 +227,15 @@ func (r *reader) follow(e agent.Event, before *agent.State) {
 			it.Told = "(what was said before was dropped)"
 		}
 	default:
-		it.Note = noteOf(e, before)
+		it.Note = Note(e)
+	}
+	if e.Kind == agent.Configured && r.resting() {
+		r.held = append(r.held, it)
+		return
 	}
 	if it.Said != nil || it.Told != "" || it.Note != "" {
 		r.add(it)
 	}
-}
-
-func noteOf(e agent.Event, before *agent.State) string {
-	if e.Kind == agent.Configured && e.Setup != nil && e.Setup.Mode != before.Setup.Mode {
-		return Note(e) + " in mode " + e.Setup.Mode
-	}
-	return Note(e)
 }
 
 // Note says in a sentence what an event of the loop tells people beside messages, answers and calls, "" for nothing.
@@ -244,7 +246,7 @@ func Note(e agent.Event) string {
 	case e.Compaction != nil:
 		return "the conversation was told in short"
 	case e.Kind == agent.Configured && e.Setup != nil:
-		return fmt.Sprintf("goes on with model %s/%s", e.Setup.Model.Provider, e.Setup.Model.Name)
+		return fmt.Sprintf("goes on in mode %s with model %s/%s", e.Setup.Mode, e.Setup.Model.Provider, e.Setup.Model.Name)
 	case e.Kind == agent.Resumed:
 		return "another process goes on"
 	case e.Kind == agent.Cancelled:

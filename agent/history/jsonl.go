@@ -47,7 +47,7 @@ func (s *Session) WriteJSONL(ctx context.Context, from store.Events, w io.Writer
 		if e.Setup == nil {
 			continue
 		}
-		for stands, t := range map[string]agent.Text{"system": e.Setup.System, "tools": e.Setup.Tools} {
+		for i, t := range []agent.Text{e.Setup.System, e.Setup.Tools} {
 			if t == (agent.Text{}) || seen[t.Digest] {
 				continue
 			}
@@ -56,7 +56,7 @@ func (s *Session) WriteJSONL(ctx context.Context, from store.Events, w io.Writer
 			if err != nil {
 				return err
 			}
-			if err := enc.Encode(text{t.Digest, stands, body}); err != nil {
+			if err := enc.Encode(text{t.Digest, []string{"system", "tools"}[i], body}); err != nil {
 				return err
 			}
 		}

@@ -206,7 +206,7 @@ func summarize(ctx context.Context, s Store, one store.Session) (Summary, error)
 		}
 	}
 	sum := r.sums.of(one.ID, one.First.At, last)
-	title, err := titleOf(ctx, s, one.ID)
+	title, err := TitleOf(ctx, s, one.ID)
 	if err != nil {
 		return Summary{}, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/tackle-dev/tackle/agent"
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/internal/show"
+	"github.com/tackle-dev/tackle/tool"
 )
 
 //go:embed page.html page.css
@@ -228,12 +229,15 @@ func (p *page) media(v *itemView, parts []content.Part) error {
 
 func (p *page) call(c *Call) *callView {
 	v := &callView{Tool: c.Tool, Subject: Subject(c), Outcome: string(c.Outcome), Word: word(c.Outcome), Whose: c.Untrusted}
-	if c.Took > 0 {
+	switch {
+	case c.Took >= time.Second:
+		v.Took = c.Took.Round(100 * time.Millisecond).String()
+	case c.Took >= time.Millisecond:
 		v.Took = c.Took.Round(time.Millisecond).String()
 	}
 	v.Args = pretty(c.Args)
 	if d := c.Decision(); d != nil {
-		v.By = d.Verdict.String() + " by " + d.By
+		v.By = map[tool.Verdict]string{tool.Allow: "Allowed", tool.Deny: "Denied", tool.Ask: "Asked"}[d.Verdict] + " by " + d.By
 		if d.Reason != "" {
 			v.By += ": " + d.Reason
 		}
@@ -245,10 +249,13 @@ func (p *page) call(c *Call) *callView {
 	}
 	if diff := c.Meta().Diff; diff != "" {
 		for l := range strings.Lines(diff) {
+			if strings.HasPrefix(l, "diff ") || strings.HasPrefix(l, "index ") || len(c.Meta().Changes) == 1 && kindOf(l) == "meta" {
+				continue // the line above says which file it is
+			}
 			v.Diff = append(v.Diff, diffLine{kindOf(l), show.Text(strings.TrimSuffix(l, "\n"))})
 		}
 	}
-	v.Open = len(v.Diff) > 0 && len(v.Diff) <= openLines
+	v.Open = len(v.Diff) > 0 && len(v.Diff) <= openLines || c.Outcome != agent.OK
 	return v
 }
 

@@ -32,7 +32,7 @@ type Title struct {
 func SetTitle(ctx context.Context, s store.Records, id string, t Title) error {
 	t.Text = Short(t.Text)
 	if t.By != "person" {
-		if old, err := titleOf(ctx, s, id); err != nil || old.By == "person" {
+		if old, err := TitleOf(ctx, s, id); err != nil || old.By == "person" {
 			return err
 		}
 	}
@@ -46,7 +46,8 @@ func SetTitle(ctx context.Context, s store.Records, id string, t Title) error {
 	return s.Set(ctx, store.Record{Space: titleSpace, Key: id, Owner: id, Body: body})
 }
 
-func titleOf(ctx context.Context, s store.Records, id string) (Title, error) {
+// TitleOf returns the title that somebody gave, the zero Title where nobody did.
+func TitleOf(ctx context.Context, s store.Records, id string) (Title, error) {
 	rec, err := s.Get(ctx, titleSpace, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return Title{}, nil

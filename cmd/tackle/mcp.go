@@ -115,7 +115,9 @@ func (a *app) serveHTTP(ctx context.Context, srv *mcp.Server, addr string, publi
 }
 
 func (a *app) mcpConfig(box *tackle.Box) mcp.Config {
-	cfg := mcp.Config{Version: version, View: box.View(), Dir: box.Dir(), Artifacts: box.Artifacts()}
+	view := box.View()
+	view.Overlay = map[string]bool{"todo": false} // clients keep such lists themselves, and every tool costs their models tokens
+	cfg := mcp.Config{Version: version, View: view, Dir: box.Dir(), Artifacts: box.Artifacts()}
 	cfg.Ended = func(session string) {
 		if err := box.EndSession(context.Background(), session); err != nil {
 			fmt.Fprintf(a.err, "tackle: tasks of a session that is over: %v\n", err)

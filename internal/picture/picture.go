@@ -1,5 +1,5 @@
 // Package picture makes pictures safe to show to a model: it checks size and dimensions before it decodes, scales down
-// what no provider would take, and describes what cannot be shown (O9). A picture can never make the next request fail.
+// what no provider would take, and describes what cannot be shown (O9). A picture can never make the next request fail. It counts the pages of documents for the same reason.
 package picture
 
 import (

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -48,7 +47,7 @@ type Model struct {
 	schemas   fit.Schemas
 }
 
-var versioned = regexp.MustCompile(`/v\d+/?$`)
+var versioned = wire.NewPattern(`/v\d+/?$`)
 
 // New returns the model of o. It makes no request.
 func New(o Options) (*Model, error) {
@@ -62,7 +61,7 @@ func New(o Options) (*Model, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("anthropic: base URL %q is no http or https address", o.BaseURL)
 	}
-	u.Path = versioned.ReplaceAllString(u.Path, "")
+	u.Path = versioned().ReplaceAllString(u.Path, "")
 	if o.KeyName == "" {
 		o.KeyName = "ANTHROPIC_API_KEY"
 	}

@@ -104,10 +104,10 @@ func (m *Model) think(params *sdk.MessageNewParams, req model.Request, bare bool
 			// Newer models do not show what they think, nor what they say between calls, unless they are asked to.
 			params.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
 		}
-		switch {
-		case asked:
+		if asked {
 			params.OutputConfig.Effort = sdk.OutputConfigEffort(req.Effort)
-		case off && m.traits.byself:
+		}
+		if off && m.traits.byself {
 			m.silence(params)
 		}
 	}
@@ -218,7 +218,7 @@ func (s shown) content() []sdk.ToolResultBlockParamContentUnion {
 
 // part writes a part. Text that is empty or blank is left out, because the provider refuses it.
 func (w *writer) part(p content.Part) shown {
-	switch x := fit.Part(p, w.model.info); {
+	switch x := model.Fit(p, w.model.info); {
 	case x.Kind == content.Image:
 		return shown{image: &sdk.ImageBlockParam{Source: sdk.ImageBlockParamSourceUnion{OfBase64: &sdk.Base64ImageSourceParam{
 			MediaType: sdk.Base64ImageSourceMediaType(x.MIME), Data: base64.StdEncoding.EncodeToString(x.Data)}}}}

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -50,7 +49,7 @@ type Model struct {
 	schemas   fit.Schemas
 }
 
-var versioned = regexp.MustCompile(`/v\d+(alpha|beta)?\d*/?$`)
+var versioned = wire.NewPattern(`/v\d+(alpha|beta)?\d*/?$`)
 
 // New returns the model of o. It makes no request.
 func New(o Options) (*Model, error) {

@@ -36,7 +36,7 @@ func (m *Model) request(req model.Request, names *fit.Names) request {
 		}
 	}
 	if req.System != "" {
-		q.System = &turn{Parts: []part{{Text: &req.System}}}
+		q.System = &turn{Role: "user", Parts: []part{{Text: &req.System}}}
 	}
 	w := writer{model: m, names: names}
 	for _, msg := range req.Messages {
@@ -185,7 +185,7 @@ var sounds = map[string]string{
 func (w *writer) part(p content.Part) []part {
 	info := w.model.info
 	info.Audio = info.Audio && sounds[p.MIME] != ""
-	x := fit.Part(p, info)
+	x := model.Fit(p, info)
 	switch {
 	case x.Kind == content.Audio:
 		return []part{{Data: &blob{sounds[x.MIME], x.Data}}}

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -54,7 +53,7 @@ type Model struct {
 	plain     atomic.Bool // the server said that this model does not think
 }
 
-var suffix = regexp.MustCompile(`/(api|v1)/?$`)
+var suffix = wire.NewPattern(`/(api|v1)/?$`)
 
 // New returns the model of o. It makes no request.
 func New(o Options) (*Model, error) {
@@ -71,7 +70,7 @@ func New(o Options) (*Model, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("ollama: base URL %q is no http or https address", o.BaseURL)
 	}
-	u.Path = suffix.ReplaceAllString(u.Path, "")
+	u.Path = suffix().ReplaceAllString(u.Path, "")
 	if o.KeyName == "" {
 		o.KeyName = "OLLAMA_API_KEY"
 	}
@@ -87,7 +86,7 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-var sight = regexp.MustCompile(`(?i)llava|bakllava|vision|moondream|minicpm-v|gemma3|gemma4|-?vl\b|vl[:.-]|llama4|mistral-small3\.[12]|granite3\.2-vision|internvl|pixtral`)
+var sight = wire.NewPattern(`(?i)llava|bakllava|vision|moondream|minicpm-v|gemma3|gemma4|-?vl\b|vl[:.-]|llama4|mistral-small3\.[12]|granite3\.2-vision|internvl|pixtral`)
 
 // sees reports whether a model takes pictures, as far as its name tells.
 func sees(name string) bool {

@@ -71,7 +71,7 @@ func (w *writer) message(msg model.Message) {
 	var parts []content.Part
 	for _, b := range msg.Blocks {
 		if b.Part != nil {
-			parts = append(parts, fit.Part(*b.Part, w.model.info))
+			parts = append(parts, model.Fit(*b.Part, w.model.info))
 		}
 	}
 	w.user(parts)
@@ -115,7 +115,7 @@ func (w *writer) assistant(msg model.Message) {
 		case b.Reasoning != nil && b.Reasoning.Provider == w.model.info.Provider:
 			out.Thinking += b.Reasoning.Text
 		case b.Part != nil:
-			out.Content += fit.Part(*b.Part, model.Info{}).Text
+			out.Content += model.Fit(*b.Part, model.Info{}).Text
 		case b.Call != nil:
 			c := call{ID: w.ids.Call(b.Call.ID)}
 			c.Function.Name, c.Function.Arguments = w.names.Wire(b.Call.Name), wire.Sent(b.Call)
@@ -131,7 +131,7 @@ func (w *writer) assistant(msg model.Message) {
 func (w *writer) result(r *model.Result) (pictures []content.Part) {
 	var texts []string
 	for _, p := range r.Parts {
-		if p = fit.Part(p, w.model.info); p.Kind != content.Text {
+		if p = model.Fit(p, w.model.info); p.Kind != content.Text {
 			pictures = append(pictures, p)
 		} else if p.Text != "" {
 			texts = append(texts, p.Text)

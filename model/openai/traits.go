@@ -1,10 +1,10 @@
 package openai
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/tackle-dev/tackle/model"
+	"github.com/tackle-dev/tackle/model/internal/wire"
 )
 
 // traits is what the adapter must know of a model to ask it rightly. Prices are those for prompts of up to 272,000 tokens, where
@@ -64,10 +64,10 @@ var known = []struct {
 }
 
 var (
-	reasons = regexp.MustCompile(`^(o\d|gpt-([5-9]|\d\d))`)
-	blind   = regexp.MustCompile(`^(o1-mini|o3-mini|gpt-3|gpt-4($|-\d|-32k)|gpt-oss)`)
+	reasons = wire.NewPattern(`^(o\d|gpt-([5-9]|\d\d))`)
+	blind   = wire.NewPattern(`^(o1-mini|o3-mini|gpt-3|gpt-4($|-\d|-32k)|gpt-oss)`)
 	// sees are names of open models that take pictures.
-	sees = regexp.MustCompile(`(?i)vision|llava|pixtral|moondream|minicpm-v|internvl|molmo|[-_./]vl\b|\bvl[-_]|vl:|-vl-|\d-?vl|gemma-?3(:|-)(4|12|27)b|gemma-?[4-9]|llama-?4|mistral-small-3\.[1-9]|mistral-medium|kimi-k2\.[5-9]|gpt-4o|gpt-4\.1|gpt-[5-9]|\bo[134]\b|claude|gemini`)
+	sees = wire.NewPattern(`(?i)vision|llava|pixtral|moondream|minicpm-v|internvl|molmo|[-_./]vl\b|\bvl[-_]|vl:|-vl-|\d-?vl|gemma-?3(:|-)(4|12|27)b|gemma-?[4-9]|llama-?4|mistral-small-3\.[1-9]|mistral-medium|kimi-k2\.[5-9]|gpt-4o|gpt-4\.1|gpt-[5-9]|\bo[134]\b|claude|gemini`)
 )
 
 // traitsOf reads a name, also one that a router serves ("openai/gpt-6.1-sol") or that was tuned ("ft:gpt-4o-mini:…").

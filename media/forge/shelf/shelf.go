@@ -161,3 +161,26 @@ func (s *Shelf) Attach(ctx context.Context, session, name, mime string, data []b
 	p := media.Identify(media.Payload{Data: data, MIME: mime, Name: media.CleanName(name)})
 	return s.Put(ctx, session, forge.Item{Filename: p.Name, Kind: forge.KindOf(p.MIME), MIMEType: p.MIME, Source: "user", Origin: forge.Attachment, Trust: forge.Private, Inherits: forge.Private}, data)
 }
+
+// Share lets a session see what another one sees: it was made from it.
+func (s *Shelf) Share(ctx context.Context, from, to string) error {
+	list, err := s.List(ctx, from)
+	if err != nil {
+		return err
+	}
+	for _, it := range list {
+		if _, err := s.artifacts.Share(ctx, it.ID, to); errors.Is(err, fs.ErrNotExist) {
+			continue // its bytes expired
+		} else if err != nil {
+			return err
+		}
+		body, err := json.Marshal(it)
+		if err != nil {
+			return err
+		}
+		if err := s.records.Set(ctx, store.Record{Space: space, Key: to + "/" + it.ID, Owner: to, Body: body}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

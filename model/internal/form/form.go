@@ -95,7 +95,7 @@ func (w *writer) parts(in []content.Part) (out []part) {
 		if w.sounds != nil && w.sounds(p.MIME) == "" {
 			info.Audio = false
 		}
-		if p = fit.Part(p, info); p.Kind != content.Text {
+		if p = model.Fit(p, info); p.Kind != content.Text {
 			out = append(out, part{p, true})
 		} else if p.Text != "" {
 			out = append(out, words(p.Text))
@@ -105,7 +105,7 @@ func (w *writer) parts(in []content.Part) (out []part) {
 }
 
 // said is a part of the model's own words, which are never media.
-func (w *writer) said(p content.Part) string { return fit.Part(p, model.Info{}).Text }
+func (w *writer) said(p content.Part) string { return model.Fit(p, model.Info{}).Text }
 
 // sound is the format of sound in the words of OpenAI, or "".
 func sound(mime string) string {

@@ -6,7 +6,6 @@ import (
 	"html"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,12 +37,12 @@ func (t *Transport) refusal(res *http.Response) *model.Error {
 	return e
 }
 
-var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+var title = NewPattern(`(?is)<title[^>]*>(.*?)</title>`)
 
 // page is an answer of something between us and the service, or of a wrong address.
 func (t *Transport) page(status int, body []byte) *model.Error {
 	name := ""
-	if m := title.FindSubmatch(body); m != nil {
+	if m := title().FindSubmatch(body); m != nil {
 		name = fmt.Sprintf(" (%q)", t.text(html.UnescapeString(string(m[1]))))
 	}
 	e := &model.Error{Provider: t.Provider, Class: model.Invalid, Status: status}
@@ -171,13 +170,13 @@ func (t *Transport) next(c model.Class) string {
 }
 
 var (
-	long = regexp.MustCompile(`(?i)context_length_exceeded|context_window_exceeded|model_max_length|maximum context|context (length|window|size)|prompt is too long|(input|prompt|request)[^.]{0,40} (is )?too (long|large)|input token count|too many (input )?tokens|reduce the length|exceeds? the (maximum|max|limit)[^.]{0,40}tokens|exceeds the (available )?context|request_too_large|maximum (allowed )?(input|prompt) (length|tokens)`)
+	long = NewPattern(`(?i)context_length_exceeded|context_window_exceeded|model_max_length|maximum context|context (length|window|size)|prompt is too long|(input|prompt|request)[^.]{0,40} (is )?too (long|large)|input token count|too many (input )?tokens|reduce the length|exceeds? the (maximum|max|limit)[^.]{0,40}tokens|exceeds the (available )?context|request_too_large|maximum (allowed )?(input|prompt) (length|tokens)`)
 	// A rate of tokens that one request alone exceeds will be exceeded again.
-	oversized = regexp.MustCompile(`(?i)request too large for`)
-	refused   = regexp.MustCompile(`(?i)content_filter|content_policy|content_violation|responsible_ai|moderation|\bsafety\b|prohibited_content|blocked by|policy_violation`)
-	broke     = regexp.MustCompile(`(?i)insufficient_quota|billing|credit balance|payment_required|insufficient[ _](balance|funds|credits)|exceeded your current quota[^.]*plan`)
-	keyless   = regexp.MustCompile(`(?i)invalid_api_key|API_KEY_INVALID|api key (is )?(not valid|invalid|missing|expired)|authentication_error|permission_error|UNAUTHENTICATED|PERMISSION_DENIED|API_KEY_`)
-	busy      = regexp.MustCompile(`(?i)overloaded|rate_limit|too_many_requests|RESOURCE_EXHAUSTED|UNAVAILABLE|server_error|api_error|internal_error|\bINTERNAL\b|timeout|try again|capacity|temporarily`)
+	oversized = NewPattern(`(?i)request too large for`)
+	refused   = NewPattern(`(?i)content_filter|content_policy|content_violation|responsible_ai|moderation|\bsafety\b|prohibited_content|blocked by|policy_violation`)
+	broke     = NewPattern(`(?i)insufficient_quota|billing|credit balance|payment_required|insufficient[ _](balance|funds|credits)|exceeded your current quota[^.]*plan`)
+	keyless   = NewPattern(`(?i)invalid_api_key|API_KEY_INVALID|api key (is )?(not valid|invalid|missing|expired)|authentication_error|permission_error|UNAUTHENTICATED|PERMISSION_DENIED|API_KEY_`)
+	busy      = NewPattern(`(?i)overloaded|rate_limit|too_many_requests|RESOURCE_EXHAUSTED|UNAVAILABLE|server_error|api_error|internal_error|\bINTERNAL\b|timeout|try again|capacity|temporarily`)
 )
 
 // classify says what can be done. The order matters: what a service says in words counts before its status, because services
