@@ -37,6 +37,7 @@ func (b *Box) builtins(dev []Tool) []Tool {
 		}
 		out = append(out, t)
 	}
+	out = append(out, b.customTools(out)...)
 	off := b.merged.Disabled()
 	return slices.DeleteFunc(out, func(t Tool) bool { return slices.Contains(off, t.Definition().Name) })
 }

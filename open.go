@@ -249,7 +249,7 @@ func (b *Box) assemble(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.programs = b.hookPrograms(set)
+	b.programs = append(b.programs, b.hookPrograms(set)...)
 	if b.policy, err = b.newPolicy(h, tools); err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ type ProjectFile struct {
 	key     string
 }
 
-// ProjectFiles returns the configuration file of the project, its modes and its hooks, as they are now.
+// ProjectFiles returns the configuration file of the project, its modes, its custom tools with their scripts, and its hooks, as they are now.
 func (b *Box) ProjectFiles() ([]ProjectFile, error) {
 	var out []ProjectFile
 	add := func(path string, key func(content []byte) string) error {
@@ -361,6 +361,11 @@ func (b *Box) ProjectFiles() ([]ProjectFile, error) {
 		}
 	}
 	for _, path := range b.modeFiles(b.projectModes(), new([]error)) {
+		if err := add(path, modeKey(path)); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range b.customFiles() {
 		if err := add(path, modeKey(path)); err != nil {
 			return nil, err
 		}

@@ -167,10 +167,16 @@ func (s *subject) barredBy() string {
 	return ""
 }
 
-// exactly reports whether the opinion is an allow that spells out the whole command: then it may run outside of
-// confinement (P1).
-func (o *opinion) exactly() bool {
-	return o.rule != nil && o.verdict == tool.Allow && o.rule.command != nil && o.rule.command.Exact()
+// exactly reports whether the opinion is an allow that spells out the whole command, or the permission under which no other
+// command ever asks: then it may run outside of confinement (P1).
+func (o *opinion) exactly(s *subject) bool {
+	switch {
+	case o.rule == nil || o.verdict != tool.Allow:
+		return false
+	case o.rule.command != nil && o.rule.command.Exact():
+		return true
+	}
+	return s.target.Fixed && !strings.ContainsAny(o.rule.Permission, "*?[{")
 }
 
 // lintCommand finds patterns for commands that say more than they seem to.

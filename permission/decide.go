@@ -108,7 +108,7 @@ func (g *Gate) weigh(r *Request, s *subject, used map[*granted]*Grants) finding 
 		f.verdict, f.class = g.standard(s)
 	}
 	guard := g.guardOf(s)
-	if guard.name == unconfined && f.opinion.exactly() && f.verdict == tool.Allow {
+	if guard.name == unconfined && f.opinion.exactly(s) && f.verdict == tool.Allow {
 		guard.name, guard.verdict = "", tool.Allow
 	}
 	if guard.name != "" && guard.verdict >= f.verdict {

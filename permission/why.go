@@ -128,7 +128,7 @@ func (g *Gate) explainTarget(r *Request, s *subject, f *finding) TargetView {
 	v.Default, _ = g.standard(s)
 	if gd := g.guardOf(s); gd.name != "" {
 		v.Guard = gd.name + ": " + gd.verdict.String() + ", " + gd.reason
-		if gd.name == unconfined && f.opinion.exactly() {
+		if gd.name == unconfined && f.opinion.exactly(s) {
 			v.Guard += ", but a rule spells it out"
 		}
 	}

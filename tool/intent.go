@@ -44,6 +44,9 @@ type Target struct {
 	Path   *host.Path `json:"path,omitempty"`
 	// Unseen says of a command that it reads more files than were looked at, so nobody knows whether all may be read.
 	Unseen bool `json:"unseen,omitempty"`
+	// Fixed says of a command that it is the only one which ever asks under its permission, so that who allows the permission by
+	// its name allows exactly this command.
+	Fixed bool `json:"fixed,omitempty"`
 }
 
 // TargetKind says how Value is to be read.
