@@ -185,7 +185,7 @@ var sounds = map[string]string{
 func (w *writer) part(p content.Part) []part {
 	info := w.model.info
 	info.Audio = info.Audio && sounds[p.MIME] != ""
-	x := model.Fit(p, info)
+	x := fit.Drawn(model.Fit(p, info), "image/png", "image/jpeg", "image/webp")
 	switch {
 	case x.Kind == content.Audio:
 		return []part{{Data: &blob{sounds[x.MIME], x.Data}}}
