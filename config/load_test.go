@@ -47,7 +47,7 @@ shell: {timeout: 1m, max_timeout: 20m, output: 8 KiB, pass: [AWS_PROFILE, "NPM_*
 tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
 model: here/qwen
 agent: {rounds: 50, tokens: 100000, cost: 1.5, time: 20m, title_model: openai/small}
-providers: {here: {api: chat, url: "http://localhost:8000/v1", key: "${GOOGLE_KEY}", window: 32000, output: 4000}}
+providers: {here: {api: chat, url: "http://localhost:8000/v1", key: "${GOOGLE_KEY}", window: 32000, output: 4000, images: true, files: true, audio: true}}
 `
 
 const (
@@ -110,7 +110,7 @@ func TestLoad_Full(t *testing.T) {
 		Shell:    Shell{time.Minute, 20 * time.Minute, 8 << 10, []string{"AWS_PROFILE", "NPM_*"}},
 		Tasks:    Tasks{&off, "/home/ann/tasks", 3, 1 << 20, day, 10 << 20},
 		Model:    "here/qwen", Agent: Agent{50, 100000, 1.5, 20 * time.Minute, "openai/small"},
-		Providers: map[string]Provider{"here": {"chat", "http://localhost:8000/v1", tool.NewSecret("canary-key"), 32000, 4000}},
+		Providers: map[string]Provider{"here": {"chat", "http://localhost:8000/v1", tool.NewSecret("canary-key"), 32000, 4000, true, true, true}},
 	}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)
