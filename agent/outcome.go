@@ -23,7 +23,7 @@ func (a *Agent) keep(ctx context.Context, sess string, parts []content.Part) ([]
 	out := make([]content.Part, 0, len(parts))
 	for _, p := range parts {
 		if p.Kind == content.Image && len(p.Data) > 0 {
-			pic, err := picture.Fit(p.Data, picture.Limits{})
+			pic, err := picture.Whole(p.Data, picture.Limits{})
 			if err != nil {
 				out = append(out, content.TextPart(fmt.Sprintf("[Here was a picture of type %s with %d bytes that cannot be shown: %v.]", oneLine(p.MIME), len(p.Data), err)))
 				continue
