@@ -59,7 +59,7 @@ func follow(evs []Event) (*talk, State) {
 	var s State
 	var steps []Step
 	for i := range evs {
-		s, steps = Next(s, evs[i])
+		steps = s.next(&evs[i])
 		t.add(&evs[i], steps)
 	}
 	return t, s
