@@ -55,7 +55,7 @@ func (l *Live) event(e *agent.Event) {
 	case e.Result != nil:
 		l.result(e)
 	}
-	if note := history.Note(*e); note != "" {
+	if note := history.Note(*e); note != "" && e.Kind != agent.Cancelled && e.Kind != agent.Limited { // the end says it
 		l.Printer.Note(note)
 	}
 }
