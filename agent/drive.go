@@ -107,9 +107,10 @@ func (s *Session) catchUp(ctx context.Context) error {
 		return err
 	}
 	for i := range evs {
+		was := s.state.Phase
 		var steps []Step
 		s.state, steps = Next(s.state, evs[i])
-		s.talk.add(&evs[i], steps)
+		s.talk.add(&evs[i], was, steps)
 		s.fresh = s.fresh && evs[i].Kind != Configured
 	}
 	return nil

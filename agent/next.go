@@ -137,7 +137,8 @@ func (m *machine) request() {
 		m.finish(End{Why: AtLimit, Detail: detail})
 		return
 	}
-	if m.Context > m.threshold() && m.Squeezes == 0 {
+	// Where prompt and tools alone are more than the threshold, no compaction helps: it waits until there is something to gain.
+	if m.Context > m.threshold() && m.Squeezes == 0 && m.Context-m.Floor > m.Window()/10 {
 		m.squeeze()
 		return
 	}
@@ -406,6 +407,7 @@ func (m *machine) compacted(c *Compaction) {
 	m.Total.spend(c.Usage, c.Cost)
 	m.Compacted, m.Context = max(m.Compacted, c.Upto), max(c.Tokens, 0)
 	m.Squeezes++
+	m.Floor = m.Context
 	if m.Phase != Compacting {
 		return
 	}
