@@ -11,7 +11,7 @@ CLIENTS ?=
 ROOT    ?= examples/sample
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-.PHONY: run build test check unit race vet fuzz suites oracles engines wires clients console screenshots kill bench deps golden clean
+.PHONY: run build test check unit race vet fuzz suites oracles engines wires clients console screenshots kill live bench deps golden clean
 
 run: deps build ## console, API and MCP over a scratch copy of ROOT (default: a sample project), after saying how to connect
 	@dir=$$(mktemp -d) && cp -R '$(ROOT)' "$$dir/project" && $(BIN) serve -C "$$dir/project" --state "$$dir/state"; code=$$?; \
@@ -91,6 +91,9 @@ bench: ## benchmarks of the packages, and whole processes beside their peers
 
 deps:
 	@scripts/deps.sh
+
+live: ## a small task for the real models that TEST_OPENAI_MODEL, TEST_ANTHROPIC_MODEL, TEST_GEMINI_MODEL or TEST_OLLAMA_MODEL name
+	@$(GO) test -count=1 -timeout 60m -v -run '^TestLive$$' ./tests/live | grep -v '^=== '; test $${PIPESTATUS[0]} -eq 0
 
 golden: ## rewrite golden files from what the code does now; read the diff before you commit it
 	@$(GO) test ./... -update

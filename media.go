@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine"
@@ -59,4 +60,26 @@ func (b *Box) OpenMedia(ctx context.Context, session, id string) (MediaItem, []b
 		session = b.SessionID()
 	}
 	return b.shelf.Open(ctx, session, id)
+}
+
+// AttachParts attaches a file to a session and returns what an agent is told of it: its id, and the file itself where models take
+// its type.
+func (b *Box) AttachParts(ctx context.Context, session, name, mime string, data []byte) ([]tool.Part, error) {
+	it, err := b.Attach(ctx, session, name, mime, data)
+	if err != nil {
+		return nil, err
+	}
+	marker := fmt.Sprintf("[media id: %s | %s]", it.ID, strings.NewReplacer("[", "(", "]", ")").Replace(it.Filename))
+	p := tool.Part{MIME: it.MIMEType, Name: it.Filename, Data: data, URI: "artifact:" + it.ID, Size: it.Size}
+	switch {
+	case it.Kind == "image":
+		p.Kind = tool.ImageKind
+	case it.MIMEType == "application/pdf":
+		p.Kind = tool.DocumentKind
+	case it.Kind == "audio":
+		p.Kind = tool.AudioKind
+	default:
+		return []tool.Part{tool.Text(fmt.Sprintf("%s (%s, %d bytes; media_query reads it)", marker, it.MIMEType, it.Size))}, nil
+	}
+	return []tool.Part{tool.Text(marker), p}, nil
 }

@@ -54,7 +54,8 @@ func (b *Box) Model(name string) (model.Model, error) {
 	}
 	o := provider.Options{Env: os.LookupEnv, Endpoints: map[string]provider.Endpoint{}}
 	for name, p := range b.merged.Config.Providers {
-		o.Endpoints[name] = provider.Endpoint{API: p.API, URL: p.URL, Key: p.Key, KeyName: "the variable of providers." + name + ".key", Window: p.Window, Output: p.Output}
+		o.Endpoints[name] = provider.Endpoint{API: p.API, URL: p.URL, Key: p.Key, KeyName: "the variable of providers." + name + ".key", Window: p.Window, Output: p.Output,
+			Images: p.Images, Files: p.Files, Audio: p.Audio}
 	}
 	return provider.Open(name, o)
 }

@@ -59,6 +59,12 @@ func (b *Box) Calls(ctx context.Context, session string) ([]session.Record, erro
 	return b.log.Calls(ctx, session)
 }
 
+// CallsSince returns the records that are stored behind an event of a session, and the last event that was read. [Box.Settle] has
+// everything stored.
+func (b *Box) CallsSince(ctx context.Context, session string, after int64) ([]session.Record, int64, error) {
+	return b.log.CallsSince(ctx, session, after)
+}
+
 // ArtifactStore returns the store of outputs that were too long to show, with what describes them.
 func (b *Box) ArtifactStore() *artifact.Store { return b.artifacts }
 

@@ -119,7 +119,7 @@ func (a *Agent) StartFrom(ctx context.Context, session string, origin *Origin) (
 	s := &Session{agent: a, id: session, fresh: true}
 	s.state, _ = Next(State{}, ev)
 	s.talk = &talk{}
-	s.talk.add(&ev, nil)
+	s.talk.add(&ev, Fresh, nil)
 	a.open[session] = s
 	a.cfg.Watch(session, Update{Event: &ev})
 	return s, nil

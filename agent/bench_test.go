@@ -112,7 +112,7 @@ func BenchmarkTurn(b *testing.B) {
 
 // BenchmarkResume opens a session of 5,000 events that another process left.
 func BenchmarkResume(b *testing.B) {
-	a, _ := benchAgent(b, quick{100, 22}, tool.Read)
+	a, _ := benchAgent(b, quick{230, 22}, tool.Read)
 	if _, err := a.Run(b.Context(), "s", "go"); err != nil {
 		b.Fatal(err)
 	}
@@ -128,6 +128,7 @@ func BenchmarkResume(b *testing.B) {
 	if last < 5000 {
 		b.Fatalf("%d events, %d of the loop", last, len(evs))
 	}
+	used := processor(b)
 	for b.Loop() {
 		fresh, err := New(a.cfg)
 		if err != nil {
@@ -138,6 +139,7 @@ func BenchmarkResume(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric((processor(b)-used).Seconds()*1e3/float64(b.N), "cpu-ms")
 	b.ReportMetric(float64(last), "events")
 	b.ReportMetric(float64(len(evs)), "of_the_loop")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -18,10 +19,9 @@ func (f keeperFunc) Keep(context.Context, string) (string, string, error) { retu
 
 // big gives a result of so many bytes, each time another one.
 func big(n int) tool.Tool {
-	i := 0
+	var i atomic.Int64
 	return testTool("big", []tool.Effect{tool.Read}, func(context.Context, string) (tool.Result, error) {
-		i++
-		return tool.TextResult(fmt.Sprintf("result %d ", i)+strings.Repeat("word ", n/5), nil), nil
+		return tool.TextResult(fmt.Sprintf("result %d ", i.Add(1))+strings.Repeat("word ", n/5), nil), nil
 	})
 }
 

@@ -107,9 +107,10 @@ func (s *Session) catchUp(ctx context.Context) error {
 		return err
 	}
 	for i := range evs {
+		was := s.state.Phase
 		var steps []Step
 		s.state, steps = Next(s.state, evs[i])
-		s.talk.add(&evs[i], steps)
+		s.talk.add(&evs[i], was, steps)
 		s.fresh = s.fresh && evs[i].Kind != Configured
 	}
 	return nil
@@ -185,6 +186,7 @@ func (d *drive) loop(evs []Event) error {
 			continue
 		}
 		if queue = d.take(); len(queue) > 0 {
+			queue = d.gather(queue)
 			continue
 		}
 		if d.rests() {
@@ -197,6 +199,44 @@ func (d *drive) loop(evs []Event) error {
 			d.ended.Do(func() { d.cancel("") })
 		}
 	}
+}
+
+// window is how long results wait for others of the same answer, to be stored together with them.
+const window = 2 * time.Millisecond
+
+// gather waits a moment for more, where all that was posted are results and plans, calls of the same answer still run, and nobody
+// waits for any of it. A batch of calls that only read is stored in one or two transactions then, not in twenty, and the result of
+// a call that acts together with the beginning of the next one.
+func (d *drive) gather(queue []post) []post {
+	d.s.mu.Lock()
+	open := len(d.s.state.Unsettled())
+	d.s.mu.Unlock()
+	patient := func() bool {
+		results := 0
+		for _, p := range queue {
+			switch {
+			case p.done != nil || p.ev.Kind != Ran && p.ev.Kind != Planned:
+				return false
+			case p.ev.Kind == Ran:
+				results++
+			}
+		}
+		return results < open
+	}
+	if !patient() {
+		return queue
+	}
+	t := time.NewTimer(window)
+	defer t.Stop()
+	for patient() {
+		select {
+		case <-d.wake:
+			queue = append(queue, d.take()...)
+		case <-t.C:
+			return queue
+		}
+	}
+	return queue
 }
 
 // take returns what was posted.

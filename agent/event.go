@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -248,7 +249,7 @@ func (e Event) Control() Event {
 
 // Stored returns the form in which the event is stored for a session.
 func (e Event) Stored(session string) (store.Event, error) {
-	body, err := json.Marshal(&e)
+	body, err := plain(&e)
 	if err != nil {
 		return store.Event{}, fmt.Errorf("event %s of session %s: %w", e.Kind, session, err)
 	}
@@ -257,6 +258,17 @@ func (e Event) Stored(session string) (store.Event, error) {
 		out.Key = prefix + "said/" + e.Said.ID
 	}
 	return out, nil
+}
+
+// plain writes JSON as it is: a model that wrote a < b into a call is sent that again, and not an escape of it.
+func plain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Read returns the events of the loop among those of a session, in order.

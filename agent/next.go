@@ -29,27 +29,34 @@ const (
 // it reads no clock, store or network, and changes nothing that s refers to. Events that make no sense where the session stands,
 // such as a second result of one call, change nothing.
 func Next(s State, ev Event) (State, []Step) {
-	s.Version = Version
-	s.Seq = max(s.Seq, ev.Seq)
 	s.Calls, s.Repeats = slices.Clone(s.Calls), slices.Clone(s.Repeats)
-	m := machine{State: &s, at: ev.At}
-	if s.Phase == Fresh {
-		if ev.Kind == Started && ev.Setup != nil {
-			s.Setup, s.Phase = *ev.Setup, Resting
-		}
-		return s, nil
-	}
-	m.take(ev)
-	return s, m.steps
+	steps := s.next(&ev)
+	return s, steps
 }
 
 // Fold returns the state after events, and the steps that the last of them led to.
 func Fold(s State, evs ...Event) (State, []Step) {
 	var steps []Step
-	for _, ev := range evs {
-		s, steps = Next(s, ev)
+	s.Calls, s.Repeats = slices.Clone(s.Calls), slices.Clone(s.Repeats)
+	for i := range evs {
+		steps = s.next(&evs[i])
 	}
 	return s, steps
+}
+
+// next is Next for a state of one's own.
+func (s *State) next(ev *Event) []Step {
+	s.Version = Version
+	s.Seq = max(s.Seq, ev.Seq)
+	if s.Phase == Fresh {
+		if ev.Kind == Started && ev.Setup != nil {
+			s.Setup, s.Phase = *ev.Setup, Resting
+		}
+		return nil
+	}
+	m := machine{State: s, at: ev.At}
+	m.take(ev)
+	return m.steps
 }
 
 // machine is a state that takes an event.
@@ -59,7 +66,7 @@ type machine struct {
 	steps []Step
 }
 
-func (m *machine) take(ev Event) {
+func (m *machine) take(ev *Event) {
 	switch {
 	case ev.Kind == Configured && ev.Setup != nil:
 		name := m.Setup.Session
@@ -94,7 +101,7 @@ func (m *machine) take(ev Event) {
 	}
 }
 
-func (m *machine) said(ev Event) {
+func (m *machine) said(ev *Event) {
 	if ev.Said.ID != "" && ev.Said.ID == m.Turn {
 		return
 	}
@@ -130,7 +137,8 @@ func (m *machine) request() {
 		m.finish(End{Why: AtLimit, Detail: detail})
 		return
 	}
-	if m.Context > m.threshold() && m.Squeezes == 0 {
+	// Where prompt and tools alone are more than the threshold, no compaction helps: it waits until there is something to gain.
+	if m.Context > m.threshold() && m.Squeezes == 0 && m.Context-m.Floor > m.Window()/10 {
 		m.squeeze()
 		return
 	}
@@ -399,6 +407,7 @@ func (m *machine) compacted(c *Compaction) {
 	m.Total.spend(c.Usage, c.Cost)
 	m.Compacted, m.Context = max(m.Compacted, c.Upto), max(c.Tokens, 0)
 	m.Squeezes++
+	m.Floor = m.Context
 	if m.Phase != Compacting {
 		return
 	}

@@ -87,6 +87,8 @@ func parse(t *testing.T, s *State, w string) Event {
 				a.Stop = model.Refusal
 			case "big":
 				a.Usage.Input = 900
+			case "mid":
+				a.Usage.Input = 190
 			case "dear":
 				a.Cost = 1
 			default:
@@ -162,6 +164,8 @@ func TestA1_Next(t *testing.T) {
 		{"too long for ever", Limits{}, append(append([]string{"said a"}, thrice("fails too_long", "compacted")...), "fails too_long"),
 			[]string{"call model", "compact", "call model", "compact", "call model", "compact", "call model", "finish too long"}, Ends},
 		{"over the threshold", Limits{}, []string{"said a", "answer big r", "ran r", "compacted"}, []string{"call model", "run calls r", "compact", "call model"}, Thinking},
+		{"over the threshold, and nothing to gain", Limits{Compact: 0.15}, []string{"said a", "answer big r", "ran r", "compacted", "answer mid r", "ran r", "answer big r", "ran r"},
+			[]string{"call model", "run calls r", "compact", "call model", "run calls r", "call model", "run calls r", "compact"}, Compacting},
 		{"over no threshold", Limits{Compact: -1}, []string{"said a", "answer big r", "ran r"}, []string{"call model", "run calls r", "call model"}, Thinking},
 		{"empty answers", Limits{}, append([]string{"said a"}, thrice("answer empty")...), []string{"call model", "call model", "call model", "finish empty"}, Ends},
 		{"cut answers", Limits{}, append([]string{"said a"}, thrice("answer cut")...), []string{"call model", "call model", "call model", "finish empty"}, Ends},

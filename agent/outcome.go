@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/internal/picture"
@@ -18,12 +19,17 @@ import (
 // inlineMedia is how many bytes of media stand in an event itself where there is a shelf.
 const inlineMedia = 8 << 10
 
+// maxBare is how many bytes of media stand in an event where there is none.
+const maxBare = 8 << 20
+
 // keep takes parts into the form in which they are stored: pictures that every provider takes (O9), with their bytes on the shelf.
 func (a *Agent) keep(ctx context.Context, sess string, parts []content.Part) ([]content.Part, error) {
 	out := make([]content.Part, 0, len(parts))
+	bare := 0 // bytes that stand in the event because there is no shelf
 	for _, p := range parts {
+		p.Text, p.Name = strings.ToValidUTF8(p.Text, "\uFFFD"), strings.ToValidUTF8(p.Name, "\uFFFD") // as it is read again
 		if p.Kind == content.Image && len(p.Data) > 0 {
-			pic, err := picture.Fit(p.Data, picture.Limits{})
+			pic, err := picture.Whole(p.Data, picture.Limits{})
 			if err != nil {
 				out = append(out, content.TextPart(fmt.Sprintf("[Here was a picture of type %s with %d bytes that cannot be shown: %v.]", oneLine(p.MIME), len(p.Data), err)))
 				continue
@@ -39,6 +45,10 @@ func (a *Agent) keep(ctx context.Context, sess string, parts []content.Part) ([]
 				return nil, fmt.Errorf("keep media %q: %w", p.Name, err)
 			}
 			p.Size, p.Data, p.URI = int64(len(p.Data)), nil, artifactURI+id
+		}
+		if bare += len(p.Data); bare > maxBare {
+			bare -= len(p.Data)
+			p = content.TextPart(fmt.Sprintf("[Here was %s of type %s with %d bytes, more than is kept where there is no shelf for media.]", p.Kind, oneLine(p.MIME), len(p.Data)))
 		}
 		out = append(out, p)
 	}

@@ -90,5 +90,5 @@ func (p Prompt) Render() string {
 		}
 		section(strings.Join(lines, "\n"))
 	}
-	return b.String()
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }

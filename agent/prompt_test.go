@@ -41,7 +41,7 @@ func TestPrompt(t *testing.T) {
 func TestA1_BytesStayTheSame(t *testing.T) {
 	var play []act
 	for i := range 6 {
-		play = append(play, calls(fmt.Sprintf(`look {"text":"%d"}`, i), `id=act {}`), says(fmt.Sprint("answer ", i)))
+		play = append(play, calls(fmt.Sprintf(`look {"text": "%d a < b && c \u2028 ÿ"}`, i), `id=act { }`, `look {"text":`), says(fmt.Sprintf("answer %d <b> ÿ", i)))
 	}
 	m := &actor{play: play}
 	w := newWorld(t, Config{Prompt: Prompt{Instructions: []Instruction{{"AGENTS.md", "Be brief."}}}}, m, nil)
@@ -67,12 +67,19 @@ func TestA1_BytesStayTheSame(t *testing.T) {
 		tools = ts
 		var now bytes.Buffer
 		for _, msg := range r.Messages {
-			now.Write(marshal(t, msg))
+			b, err := plain(msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now.Write(b)
 		}
 		if !strings.HasPrefix(now.String(), before) {
 			t.Fatalf("request %d does not begin with the one before:\n%s\n%s", i, before, now.String())
 		}
 		before = now.String()
+	}
+	if !strings.Contains(before, `"arguments":{"text":"0 a < b && c`) {
+		t.Errorf("what the model wrote is sent back in another way:\n%s", before)
 	}
 	for _, ev := range w.stored(t, "s") {
 		if ev.Kind == Configured {

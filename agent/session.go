@@ -190,10 +190,11 @@ func (s *Session) append(ctx context.Context, evs []Event) ([]Step, error) {
 			continue
 		}
 		ev.Seq = seqs[i]
+		was := s.state.Phase
 		var more []Step
 		s.state, more = Next(s.state, *ev)
 		if s.talk != nil {
-			s.talk.add(ev, more)
+			s.talk.add(ev, was, more)
 		}
 		steps = append(steps, more...)
 	}

@@ -26,6 +26,7 @@ type State struct {
 	Began     time.Time `json:"began,omitzero"`      // of the turn
 	Context   int       `json:"context,omitempty"`   // tokens of the next request, as far as known
 	Compacted int64     `json:"compacted,omitempty"` // what was said up to this event is told in short
+	Floor     int       `json:"floor,omitempty"`     // tokens that the last compaction left
 	Squeezes  int       `json:"squeezes,omitempty"`  // compactions since the model last answered
 	Tries     int       `json:"tries,omitempty"`     // requests that failed since the model last answered
 	Nudges    int       `json:"nudges,omitempty"`    // empty or cut answers in a row

@@ -59,15 +59,18 @@ func follow(evs []Event) (*talk, State) {
 	var s State
 	var steps []Step
 	for i := range evs {
-		s, steps = Next(s, evs[i])
-		t.add(&evs[i], steps)
+		was := s.Phase
+		steps = s.next(&evs[i])
+		t.add(&evs[i], was, steps)
 	}
 	return t, s
 }
 
-// add takes an event, after Next took it and answered with steps.
-func (t *talk) add(ev *Event, steps []Step) {
+// add takes an event that Next took in a phase and answered with steps. What Next did not take, the talk does not.
+func (t *talk) add(ev *Event, was Phase, steps []Step) {
 	switch {
+	case ev.Answer != nil && was != Thinking, ev.Failure != nil && was != Thinking, ev.Result != nil && was != Working, was == Fresh && ev.Kind != Started:
+		return
 	case ev.Setup != nil && ev.Setup.Nonce != "":
 		t.nonce = ev.Setup.Nonce
 	case ev.Said != nil:
@@ -176,7 +179,7 @@ func (t *talk) answered(ev *Event) {
 	for _, c := range t.calls[n:] { // the answer was stored without its message
 		blocks = append(blocks, model.Block{Call: &model.Call{ID: t.wireID(c.ID, ""), Name: wireName(c.Name), Arguments: json.RawMessage(`{}`)}})
 	}
-	if ev.Answer.Empty {
+	if ev.Answer.Empty && len(t.calls) == 0 {
 		blocks = nil
 	}
 	t.spoken = append(t.spoken, utterance{ev.Seq, model.Message{Role: model.Assistant, Blocks: blocks}})

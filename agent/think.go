@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -144,20 +145,16 @@ func failureOf(ctx context.Context, err error) *Failure {
 
 // answered makes the event of an answer.
 func (a *Agent) answered(ctx context.Context, r *request, ans model.Answer) (Event, error) {
-	m := ans.Message
-	m.Role = model.Assistant
-	m.Blocks = append([]model.Block(nil), m.Blocks...)
+	m, err := asStored(ans.Message)
+	if err != nil {
+		return Event{}, err
+	}
 	out := &Answer{Stop: ans.Stop, Usage: ans.Usage, Cost: r.setup.Model.Price.Cost(ans.Usage), Model: ans.Model, Empty: true, Message: &m}
 	for i, b := range m.Blocks {
 		switch {
 		case b.Call != nil:
 			out.Calls = append(out.Calls, Call{ID: r.ids(len(out.Calls)), Name: b.Call.Name, Same: sameOf(b.Call)})
 			out.Empty = false
-			if !json.Valid(b.Call.Arguments) && len(b.Call.Arguments) > 0 { // an adapter should not; it could not be stored
-				c := *b.Call
-				c.Malformed, c.Arguments = string(c.Arguments), nil
-				m.Blocks[i].Call = &c
-			}
 		case b.Part != nil && (b.Part.Kind != content.Text || strings.TrimSpace(b.Part.Text) != ""):
 			out.Empty = false
 			if len(b.Part.Data) > 0 {
@@ -171,6 +168,25 @@ func (a *Agent) answered(ctx context.Context, r *request, ans model.Answer) (Eve
 	}
 	out.Tokens = estimateMessage(&m)
 	return Event{Kind: Answered, Answer: out}, nil
+}
+
+// asStored returns a message as it is when it was stored and read again, so that this process sends the bytes that another one
+// would send.
+func asStored(m model.Message) (model.Message, error) {
+	m.Role, m.Blocks = model.Assistant, slices.Clone(m.Blocks)
+	for i, b := range m.Blocks {
+		if b.Call != nil && len(b.Call.Arguments) > 0 && !json.Valid(b.Call.Arguments) { // an adapter should have seen it
+			c := *b.Call
+			c.Malformed, c.Arguments = string(c.Arguments), nil
+			m.Blocks[i].Call = &c
+		}
+	}
+	body, err := plain(&m)
+	if err != nil {
+		return m, fmt.Errorf("the answer cannot be stored: %w", err)
+	}
+	var out model.Message
+	return out, json.Unmarshal(body, &out)
 }
 
 // texts returns the system prompt and the list of tools of a setup. They are read once for all sessions that share them.

@@ -77,6 +77,9 @@ type Provider struct {
 	Key    tool.Secret `json:"key,omitzero" jsonschema:"The key, as a reference to an environment variable: ${NAME}. Leave it out where none is needed."`
 	Window int         `json:"window,omitempty" jsonschema:"Tokens of a request and its answer, where the adapter does not know the model."`
 	Output int         `json:"output,omitempty" jsonschema:"Tokens of an answer at most, where the adapter does not know the model."`
+	Images bool        `json:"images,omitempty" default:"as the name of the model tells" jsonschema:"Its models take pictures."`
+	Files  bool        `json:"files,omitempty" default:"as the name of the model tells" jsonschema:"Its models take PDF files."`
+	Audio  bool        `json:"audio,omitempty" default:"false" jsonschema:"Its models take sound."`
 }
 
 // Dev says how the dev pipeline works.

@@ -49,7 +49,7 @@ skills: {enabled: false, folders: [~/team-skills]}
 tasks: {enabled: false, dir: ~/tasks, running: 3, log: 1 MiB, max_age: 1d, max_bytes: 10 MiB}
 model: here/qwen
 agent: {rounds: 50, tokens: 100000, cost: 1.5, time: 20m, title_model: openai/small}
-providers: {here: {api: chat, url: "http://localhost:8000/v1", key: "${GOOGLE_KEY}", window: 32000, output: 4000}}
+providers: {here: {api: chat, url: "http://localhost:8000/v1", key: "${GOOGLE_KEY}", window: 32000, output: 4000, images: true, files: true, audio: true}}
 `
 
 const (
@@ -114,7 +114,7 @@ func TestLoad_Full(t *testing.T) {
 		Media:    Media{&off, Speech{"http://127.0.0.1:8000/v1", "whisper-1", "/srv/m.bin", tool.NewSecret("canary-key")}},
 		Skills:   Skills{&off, []string{"/home/ann/team-skills"}},
 		Model:    "here/qwen", Agent: Agent{50, 100000, 1.5, 20 * time.Minute, "openai/small"},
-		Providers: map[string]Provider{"here": {"chat", "http://localhost:8000/v1", tool.NewSecret("canary-key"), 32000, 4000}},
+		Providers: map[string]Provider{"here": {"chat", "http://localhost:8000/v1", tool.NewSecret("canary-key"), 32000, 4000, true, true, true}},
 	}
 	if diff := cmp.Diff(want, m.Config, cmp.AllowUnexported(tool.Secret{})); diff != "" {
 		t.Errorf("config: -want +got\n%s", diff)

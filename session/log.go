@@ -281,9 +281,15 @@ func eventOf(rec *Record) (store.Event, error) {
 // Calls returns the records of a session, oldest first.
 func (l *Log) Calls(ctx context.Context, session string) ([]Record, error) {
 	l.Settle()
-	evs, err := l.events.Read(ctx, session, 0, 0)
+	recs, _, err := l.CallsSince(ctx, session, 0)
+	return recs, err
+}
+
+// CallsSince returns the records of a session that are stored behind an event, oldest first, and the last event that was read.
+func (l *Log) CallsSince(ctx context.Context, session string, after int64) (recs []Record, last int64, err error) {
+	evs, err := l.events.Read(ctx, session, after, 0)
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
 	var out []Record
 	for _, ev := range evs {
@@ -292,14 +298,17 @@ func (l *Log) Calls(ctx context.Context, session string) ([]Record, error) {
 		}
 		var rec Record
 		if err := json.Unmarshal(ev.Body, &rec); err != nil {
-			return nil, fmt.Errorf("session %s, event %d: %w", session, ev.Seq, err)
+			return nil, after, fmt.Errorf("session %s, event %d: %w", session, ev.Seq, err)
 		}
 		if rec.Args == nil {
 			rec.Args = rec.Raw
 		}
 		out = append(out, rec)
 	}
-	return out, nil
+	if len(evs) > 0 {
+		after = evs[len(evs)-1].Seq
+	}
+	return out, after, nil
 }
 
 // ReadState returns the read-state of a session. The first use in this process folds it from the stored calls, so that

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/agent"
+	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/internal/store"
 	"github.com/tackle-dev/tackle/model"
@@ -90,6 +91,11 @@ func (c *Call) Meta() tool.Meta {
 		return tool.Meta{}
 	}
 	return c.Record.Result.Meta
+}
+
+// Changed returns the files that a call changed, without the folders that were made for them.
+func Changed(m tool.Meta) []change.FileChange {
+	return slices.DeleteFunc(slices.Clone(m.Changes), func(f change.FileChange) bool { return strings.HasSuffix(f.Path, "/") })
 }
 
 // Open reads a session. Errors: ErrUnknown, what agent.Read says of sessions that it cannot read, those of the store.

@@ -95,7 +95,7 @@ func (s *sums) recorded(rec *session.Record) {
 	}
 	s.Tools[rec.Tool]++
 	if o := rec.Result; o != nil {
-		s.Changed += len(o.Meta.Changes)
+		s.Changed += len(Changed(o.Meta))
 		switch {
 		case o.Denied:
 			s.Denied++

@@ -149,7 +149,7 @@ func (p *page) view() (pageView, error) {
 func files(s *Session) []fileView {
 	var out []fileView
 	for _, c := range s.Since(0) {
-		for _, ch := range c.Meta().Changes {
+		for _, ch := range Changed(c.Meta()) {
 			i := slices.IndexFunc(out, func(f fileView) bool { return f.Path == ch.Path })
 			if i < 0 {
 				out = append(out, fileView{Path: ch.Path})
@@ -249,7 +249,7 @@ func (p *page) call(c *Call) *callView {
 	}
 	if diff := c.Meta().Diff; diff != "" {
 		for l := range strings.Lines(diff) {
-			if strings.HasPrefix(l, "diff ") || strings.HasPrefix(l, "index ") || len(c.Meta().Changes) == 1 && kindOf(l) == "meta" {
+			if strings.HasPrefix(l, "diff ") || strings.HasPrefix(l, "index ") || len(Changed(c.Meta())) == 1 && kindOf(l) == "meta" {
 				continue // the line above says which file it is
 			}
 			v.Diff = append(v.Diff, diffLine{kindOf(l), show.Text(strings.TrimSuffix(l, "\n"))})

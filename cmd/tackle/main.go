@@ -115,7 +115,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.noFiles, "no-config", false, "read no configuration files")
 	f.StringVar(&a.mode, "mode", "", "mode of the tools (default: code)")
 	f.StringVar(&a.posture, "posture", "", "defaults of policy: plan, guarded, auto or ci (default: guarded)")
-	cmd.AddCommand(a.toolsCommand(), a.modesCommand(), a.callCommand(), a.grepCommand(), a.globCommand(), a.mediaCommand(), a.mcpCommand(), a.serveCommand(), a.setupCommand(), a.serversCommand(), a.whyCommand(), a.approveCommand(), a.grantsCommand(), a.ledgerCommand(), a.hookCommand(), a.undoCommand(), a.skillsCommand(), a.newCommand(), a.planCommand(), a.tasksCommand(), a.configCommand(), a.doctorCommand())
+	cmd.AddCommand(a.toolsCommand(), a.modesCommand(), a.runCommand(), a.sessionsCommand(), a.replayCommand(), a.demoCommand(), a.callCommand(), a.grepCommand(), a.globCommand(), a.mediaCommand(), a.mcpCommand(), a.serveCommand(), a.setupCommand(), a.serversCommand(), a.whyCommand(), a.approveCommand(), a.grantsCommand(), a.ledgerCommand(), a.hookCommand(), a.undoCommand(), a.skillsCommand(), a.newCommand(), a.planCommand(), a.tasksCommand(), a.configCommand(), a.doctorCommand())
 	cmd.AddCommand(a.devCommands()...)
 	for _, c := range cmd.Commands() {
 		c.Args = usageArgs(c.Args)

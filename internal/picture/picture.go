@@ -63,7 +63,8 @@ func Sniff(data []byte) string {
 }
 
 // Fit returns data as it is where every provider takes it (PNG, JPEG, GIF or WebP within the limits), and otherwise
-// a smaller PNG or JPEG. Errors: ErrTooLarge, or that the picture is damaged or of an unknown format.
+// a smaller PNG or JPEG. Of what stays as it is, it reads only the header. Errors: ErrTooLarge, or that the picture is damaged or of an
+// unknown format.
 func Fit(data []byte, lim Limits) (Picture, error) {
 	lim = lim.resolve()
 	cfg, format, err := image.DecodeConfig(bytes.NewReader(data))
@@ -86,6 +87,19 @@ func Fit(data []byte, lim Limits) (Picture, error) {
 		return Picture{}, err
 	}
 	p.Note = fmt.Sprintf("%s of %d×%d pixels and %d bytes, shown as %s of %d×%d", format, cfg.Width, cfg.Height, len(data), p.MIME, p.Width, p.Height)
+	return p, nil
+}
+
+// Whole is Fit for a picture that comes from elsewhere and stays: it decodes to its end also what is returned as it is, so that half
+// a picture is an error here and not at the provider, again with each request. Errors are those of Fit.
+func Whole(data []byte, lim Limits) (Picture, error) {
+	p, err := Fit(data, lim)
+	if err == nil && p.Note == "" {
+		_, err = Verify(p.Data, lim)
+	}
+	if err != nil {
+		return Picture{}, err
+	}
 	return p, nil
 }
 

@@ -170,3 +170,26 @@ func TestVerify(t *testing.T) {
 		}
 	}
 }
+
+// O9: half a picture has a whole header. A provider would refuse it, and each request after it.
+func TestO9_Whole(t *testing.T) {
+	var gifBuf, jpegBuf bytes.Buffer
+	if err := errors.Join(gif.Encode(&gifBuf, noise(60, 60, 255), nil), jpeg.Encode(&jpegBuf, noise(60, 60, 255), nil)); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"png": pngOf(t, noise(60, 60, 255)), "gif": gifBuf.Bytes(), "jpeg": jpegBuf.Bytes()} {
+		if p, err := Whole(data, Limits{}); err != nil || !bytes.Equal(p.Data, data) || p.Width != 60 {
+			t.Errorf("%s: %v, %d bytes of %d", name, err, len(p.Data), len(data))
+		}
+		half := data[:len(data)/2]
+		if _, err := Fit(half, Limits{}); err != nil {
+			t.Fatalf("%s: its header is not whole: %v", name, err)
+		}
+		if p, err := Whole(half, Limits{}); err == nil || p.Data != nil {
+			t.Errorf("half a %s is passed on", name)
+		}
+	}
+	if p, err := Whole(pngOf(t, gradient(400, 100, 255)), Limits{Edge: 200}); err != nil || p.Width != 200 || p.Note == "" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -64,7 +64,7 @@ func partOf(c sdk.Content) []tool.Part {
 
 // pictureParts makes a picture fit for every provider, or says why it cannot be shown (O9).
 func pictureParts(data []byte, mime string) []tool.Part {
-	p, err := picture.Fit(data, picture.Limits{})
+	p, err := picture.Whole(data, picture.Limits{})
 	if err != nil {
 		return []tool.Part{tool.Text(fmt.Sprintf("[picture, %s, %d bytes: not shown, %v]", mime, len(data), err))}
 	}

@@ -261,7 +261,7 @@ func Marker(item Item) string {
 func Show(item Item, data []byte) []tool.Part {
 	parts := []tool.Part{tool.Text(Marker(item))}
 	if item.Kind == "image" {
-		pic, err := picture.Fit(data, picture.Limits{})
+		pic, err := picture.Whole(data, picture.Limits{})
 		if err == nil {
 			parts = append(parts, tool.Part{Kind: tool.ImageKind, Data: pic.Data, MIME: pic.MIME, Name: item.Filename, Width: pic.Width, Height: pic.Height})
 			if pic.Note != "" {

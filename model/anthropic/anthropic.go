@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -45,6 +46,7 @@ type Model struct {
 	transport *wire.Transport
 	messages  sdk.MessageService
 	schemas   fit.Schemas
+	refused   fit.Refused
 }
 
 var versioned = wire.NewPattern(`/v\d+/?$`)
@@ -87,12 +89,28 @@ func New(o Options) (*Model, error) {
 func (m *Model) Info() model.Info { return m.info }
 
 // Stream is described at model.Model. The temperature is not sent to models that refuse one, and Required is a wish to those that
-// cannot be forced to call a tool.
+// cannot be forced to call a tool. Reasoning that the provider does not take back, for whatever reason, is left out from then on, so
+// that a session goes on; then one call of Stream makes two requests.
 func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, error) {
-	params, past := m.params(req)
-	c := collector{Builder: wire.Builder{On: on}, transport: m.transport, names: past.names}
 	ctx, cancel := context.WithCancel(ctx) // a listener that fails ends the request
 	defer cancel()
+	answer, past, err := m.ask(ctx, req, on)
+	if e, ok := err.(*model.Error); ok && notTaken(e) && len(past.sent) > 0 {
+		m.refused.Add(past.sent)
+		answer, _, err = m.ask(ctx, req, on)
+	}
+	return answer, err
+}
+
+// notTaken reports whether a request was refused because of the reasoning in it.
+func notTaken(e *model.Error) bool {
+	return e.Status == http.StatusBadRequest && strings.Contains(e.Message, "thinking") &&
+		(strings.Contains(e.Message, "signature") || strings.Contains(e.Message, "cannot be modified") || strings.Contains(e.Message, "must contain thinking"))
+}
+
+func (m *Model) ask(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, *past, error) {
+	params, past := m.params(req)
+	c := collector{Builder: wire.Builder{On: on}, transport: m.transport, names: past.names}
 	stream := m.messages.NewStreaming(ctx, params)
 	err := c.collect(stream)
 	_ = stream.Close() // nothing is lost: it was read to its end or is given up
@@ -100,9 +118,9 @@ func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Pie
 	past.seal(m.info.Provider, &answer.Message)
 	switch {
 	case c.heard != nil:
-		return answer, c.heard
+		err = c.heard
 	case err != nil:
-		return answer, m.transport.Error(ctx, err)
+		err = m.transport.Error(ctx, err)
 	}
-	return answer, nil
+	return answer, past, err
 }

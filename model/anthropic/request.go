@@ -26,11 +26,12 @@ var words = fit.Rule{Max: 128, First: fit.Word, Rest: fit.Word}
 type past struct {
 	names  *fit.Names
 	binder *binder
+	sent   [][]byte // the opaque forms of the reasoning in it
 }
 
 // params writes a request in the order of the provider's cache: tools, system, messages.
-func (m *Model) params(req model.Request) (sdk.MessageNewParams, past) {
-	p := past{names: fit.NewNames(words, req.Tools), binder: newBinder(m.info.Name, req)}
+func (m *Model) params(req model.Request) (sdk.MessageNewParams, *past) {
+	p := &past{names: fit.NewNames(words, req.Tools), binder: newBinder(m.info.Name, req)}
 	params := sdk.MessageNewParams{Model: m.info.Name, MaxTokens: int64(m.maxTokens(req))}
 	mark := sdk.NewCacheControlEphemeralParam()
 	for i, t := range req.Tools {
@@ -133,7 +134,7 @@ func (m *Model) silence(params *sdk.MessageNewParams) {
 // writer writes messages.
 type writer struct {
 	model *Model
-	past  past
+	past  *past
 	ids   fit.IDs
 	out   []sdk.MessageParam
 	bare  bool // the last answer holds calls without reasoning before them
@@ -177,9 +178,10 @@ func (w *writer) reasoning(r *model.Reasoning) (sdk.ContentBlockParamUnion, bool
 		return sdk.ContentBlockParamUnion{}, false
 	}
 	raw, ok := w.past.binder.open(r.Opaque)
-	if !ok {
+	if !ok || w.model.refused.Has(r.Opaque) {
 		return sdk.ContentBlockParamUnion{}, false
 	}
+	w.past.sent = append(w.past.sent, r.Opaque)
 	t := param.Override[sdk.ThinkingBlockParam](raw)
 	return sdk.ContentBlockParamUnion{OfThinking: &t}, true
 }
@@ -259,7 +261,7 @@ func (w *writer) mark(mark sdk.CacheControlEphemeralParam) {
 }
 
 // seal makes the reasoning of an answer ready to go back.
-func (p past) seal(provider string, msg *model.Message) {
+func (p *past) seal(provider string, msg *model.Message) {
 	for i, b := range msg.Blocks {
 		if b.Reasoning != nil && len(b.Reasoning.Opaque) > 0 {
 			b.Reasoning.Provider = provider

@@ -1,7 +1,9 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -249,6 +251,55 @@ func TestA2_ReasoningIsBound(t *testing.T) {
 				t.Errorf("the block changed: %s", body)
 			}
 		})
+	}
+}
+
+// Reasoning that the provider does not take back, for whatever reason, must not fail the session from then on.
+func TestA2_ReasoningThatIsNotTaken(t *testing.T) {
+	for _, row := range []struct {
+		said    string
+		mending bool
+	}{
+		{"messages.1.content.0: Invalid `signature` in `thinking` block", true},
+		{"messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.", true},
+		{"messages.1.content.0.thinking: each thinking block must contain thinking", true},
+		{"messages.1.content.0: Field required", false},
+	} {
+		s := serve(t, whole(modeltest.Reply{Model: "m", Stop: model.End, Steps: []modeltest.Step{{Reasoning: "Hm.", Signature: "sig-1"}, {Text: "Yes."}}}), done())
+		refusals := 0
+		inner := s.Config.Handler
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			if !bytes.Contains(body, []byte("sig-1")) {
+				inner.ServeHTTP(w, r)
+				return
+			}
+			refusals++
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, row.said)
+		})
+		m := s.model("claude-opus-5")
+		a := s.ask(m, model.Request{Messages: []model.Message{say("Go.")}})
+		again := model.Request{Messages: []model.Message{say("Go."), a.Message, say("On.")}}
+		b, err := m.Stream(t.Context(), again, nil)
+		if !row.mending {
+			if e, ok := err.(*model.Error); !ok || e.Class != model.Invalid || refusals != 1 {
+				t.Errorf("%s: %v after %d refusals", row.said, err, refusals)
+			}
+			continue
+		}
+		if err != nil || b.Message.Blocks[0].Part.Text != "Done." {
+			t.Fatalf("%s: %+v, %v", row.said, b, err)
+		}
+		s.ask(m, again)
+		if refusals != 1 {
+			t.Errorf("%s: it was sent %d times", row.said, refusals)
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ type Model struct {
 	transport *wire.Transport
 	client    *http.Client
 	schemas   fit.Schemas
+	refused   fit.Refused
 }
 
 var versioned = wire.NewPattern(`/v\d+(alpha|beta)?\d*/?$`)
@@ -90,12 +91,18 @@ func New(o Options) (*Model, error) {
 // Info is described at model.Model.
 func (m *Model) Info() model.Info { return m.info }
 
-// Stream is described at model.Model. Models that cannot be kept from thinking think as little as they can at Off.
+// Stream is described at model.Model. Models that cannot be kept from thinking think as little as they can at Off. Signatures that the
+// provider does not take back, for whatever reason, are left out from then on, so that a session goes on; then one call of Stream makes two
+// requests.
 func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, error) {
 	ctx, cancel := context.WithCancel(ctx) // a listener that fails ends the request
 	defer cancel()
 	c := collector{Builder: wire.Builder{On: on}, model: m, names: fit.NewNames(words, req.Tools)}
-	err := m.ask(ctx, req, &c)
+	sent, err := m.ask(ctx, req, &c)
+	if notTaken(err) && len(sent) > 0 {
+		m.refused.Add(sent)
+		_, err = m.ask(ctx, req, &c)
+	}
 	switch {
 	case err == nil:
 	case c.heard != nil:
@@ -106,16 +113,24 @@ func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Pie
 	return c.Done(), err
 }
 
-func (m *Model) ask(ctx context.Context, req model.Request, c *collector) error {
+// notTaken reports whether a request was refused because of the signatures in it.
+func notTaken(err error) bool {
+	var e *model.Error
+	return errors.As(err, &e) && e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Message), "thought signature")
+}
+
+// ask returns the opaque forms that it sent.
+func (m *Model) ask(ctx context.Context, req model.Request, c *collector) (sent [][]byte, err error) {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(m.request(req, c.names)); err != nil {
-		return m.transport.Unsendable(err)
+	q, sent := m.request(req, c.names)
+	if err := e.Encode(q); err != nil {
+		return sent, m.transport.Unsendable(err)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.address, &body)
 	if err != nil {
-		return err
+		return sent, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
@@ -124,11 +139,11 @@ func (m *Model) ask(ctx context.Context, req model.Request, c *collector) error 
 	}
 	res, err := m.client.Do(r)
 	if err != nil {
-		return err
+		return sent, err
 	}
 	defer res.Body.Close()
 	if err := wire.Events(res.Body, c.chunk); err != nil {
-		return err
+		return sent, err
 	}
-	return c.finish()
+	return sent, c.finish()
 }

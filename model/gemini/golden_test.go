@@ -72,7 +72,8 @@ func TestA2_Golden(t *testing.T) {
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "\t")
-	if err := e.Encode(m.request(req, fit.NewNames(words, req.Tools))); err != nil {
+	q, _ := m.request(req, fit.NewNames(words, req.Tools))
+	if err := e.Encode(q); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "request.json", body.Bytes())

@@ -17,9 +17,9 @@ var words = fit.Rule{Max: 64, First: fit.Letter, Rest: func(c byte) bool { retur
 // defaultTokens bounds an answer where nobody says how long it may be. Reasoning counts.
 const defaultTokens = 32_000
 
-// request writes a request in the order in which it stays the same: tools, system, contents.
-func (m *Model) request(req model.Request, names *fit.Names) request {
-	q := request{Generate: generate{MaxTokens: req.MaxTokens, Temperature: req.Temperature, Thinking: m.think(req.Effort)}}
+// request writes a request in the order in which it stays the same: tools, system, contents. It also returns the opaque forms in it.
+func (m *Model) request(req model.Request, names *fit.Names) (q request, sent [][]byte) {
+	q = request{Generate: generate{MaxTokens: req.MaxTokens, Temperature: req.Temperature, Thinking: m.think(req.Effort)}}
 	if q.Generate.MaxTokens == 0 && m.info.Output > 0 {
 		q.Generate.MaxTokens = min(m.info.Output, defaultTokens)
 	}
@@ -43,7 +43,7 @@ func (m *Model) request(req model.Request, names *fit.Names) request {
 		w.message(msg)
 	}
 	q.Contents = w.out
-	return q
+	return q, w.sent
 }
 
 var (
@@ -88,6 +88,7 @@ type writer struct {
 	names *fit.Names
 	ids   fit.IDs
 	out   []turn
+	sent  [][]byte
 }
 
 func (w *writer) message(msg model.Message) {
@@ -122,7 +123,11 @@ func (w *writer) open(provider string, raw json.RawMessage) (o opaque, ok bool) 
 	if provider != w.model.info.Provider || json.Unmarshal(raw, &o) != nil || o.Signature == "" {
 		return o, false
 	}
-	return o, o.Model == "" || o.Model == w.model.info.Name
+	if o.Model != "" && o.Model != w.model.info.Name || w.model.refused.Has(raw) {
+		return o, false
+	}
+	w.sent = append(w.sent, raw)
+	return o, true
 }
 
 func (w *writer) reasoning(parts []part, r *model.Reasoning) []part {
@@ -185,7 +190,7 @@ var sounds = map[string]string{
 func (w *writer) part(p content.Part) []part {
 	info := w.model.info
 	info.Audio = info.Audio && sounds[p.MIME] != ""
-	x := model.Fit(p, info)
+	x := fit.Drawn(model.Fit(p, info), "image/png", "image/jpeg", "image/webp")
 	switch {
 	case x.Kind == content.Audio:
 		return []part{{Data: &blob{sounds[x.MIME], x.Data}}}

@@ -150,6 +150,40 @@ func TestA2_SignaturesStayOnTheirParts(t *testing.T) {
 	}
 }
 
+// Signatures that the provider does not take back, for whatever reason, must not fail the session from then on.
+func TestA2_SignaturesThatAreNotTaken(t *testing.T) {
+	s := serve(t, says("STOP", object{"functionCall": object{"id": "c1", "name": "x"}, "thoughtSignature": "c2lnLWNhbGw="}), says("STOP", object{"text": "Done."}))
+	s.fake.ids = true
+	refusals := 0
+	inner := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if !bytes.Contains(body, []byte("c2lnLWNhbGw=")) {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		refusals++
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"code":400,"message":"Corrupted thought signature.","status":"INVALID_ARGUMENT"}}`)
+	})
+	m := s.model("gemini-4-argon")
+	a := s.ask(m, model.Request{Messages: []model.Message{say("Go.")}})
+	again := model.Request{Messages: []model.Message{say("Go."), a.Message, answered(model.Result{CallID: "c1", Name: "x", Parts: []content.Part{content.TextPart("1")}})}}
+	for range 2 {
+		if b := s.ask(m, again); b.Message.Blocks[0].Part.Text != "Done." {
+			t.Errorf("got %+v", b.Message)
+		}
+	}
+	if refusals != 1 || !strings.Contains(s.bodies[len(s.bodies)-1], unsigned) {
+		t.Errorf("it was sent %d times; the last request: %s", refusals, s.bodies[len(s.bodies)-1])
+	}
+}
+
 func TestA2_ThinkingByModel(t *testing.T) {
 	s := serve(t, says("STOP", object{"text": "Done."}))
 	for _, row := range []struct {
@@ -334,7 +368,8 @@ func FuzzStream(f *testing.F) {
 		if err != nil && m.transport.Error(t.Context(), err).Class == "" {
 			t.Errorf("no class: %v", err)
 		}
-		if _, err := json.Marshal(m.request(model.Request{Messages: []model.Message{say("Go."), a.Message}}, c.names)); err != nil {
+		q, _ := m.request(model.Request{Messages: []model.Message{say("Go."), a.Message}}, c.names)
+		if _, err := json.Marshal(q); err != nil {
 			t.Error(err)
 		}
 	})

@@ -124,7 +124,7 @@ func (v *server) must(req model.Request) ([]model.Piece, model.Answer) {
 }
 
 // patience is how long a test waits for what must come. A busy machine may take its time.
-const patience = 60 * time.Second
+const patience = 30 * time.Second
 
 // whole answers with all of a reply.
 func (s *Suite) whole(r Reply) answerFunc {

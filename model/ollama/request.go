@@ -71,10 +71,15 @@ func (w *writer) message(msg model.Message) {
 	var parts []content.Part
 	for _, b := range msg.Blocks {
 		if b.Part != nil {
-			parts = append(parts, model.Fit(*b.Part, w.model.info))
+			parts = append(parts, w.fit(*b.Part))
 		}
 	}
 	w.user(parts)
+}
+
+// fit returns a part as the server takes it: it decodes PNG and JPEG, and more only since lately.
+func (w *writer) fit(p content.Part) content.Part {
+	return fit.Drawn(model.Fit(p, w.model.info), "image/png", "image/jpeg")
 }
 
 // user writes parts, each picture with the words before it.
@@ -131,7 +136,7 @@ func (w *writer) assistant(msg model.Message) {
 func (w *writer) result(r *model.Result) (pictures []content.Part) {
 	var texts []string
 	for _, p := range r.Parts {
-		if p = model.Fit(p, w.model.info); p.Kind != content.Text {
+		if p = w.fit(p); p.Kind != content.Text {
 			pictures = append(pictures, p)
 		} else if p.Text != "" {
 			texts = append(texts, p.Text)

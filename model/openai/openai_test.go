@@ -20,18 +20,9 @@ func adapter(o Options) func(e modeltest.Endpoint) (model.Model, error) {
 var can = modeltest.Can{CallIDs: true, TextArgs: true, Parallel: true, Images: true, Documents: true, ResultImages: true,
 	CacheRead: true, CacheWrite: true, Refusal: true, Choice: true, StreamErrors: true, Ends: true, RetryAfter: true}
 
-func TestA2_Chat(t *testing.T) {
-	modeltest.Run(t, modeltest.Suite{New: adapter(Options{Model: "gpt-4o", API: Chat, Official: true}), Fake: chatFake{official: true}, Can: can})
-}
-
-func TestA2_Compatible(t *testing.T) {
-	can := can
-	can.Reasoning = true
-	modeltest.Run(t, modeltest.Suite{New: adapter(Options{Model: "qwen3-coder", Provider: "local", API: Chat}), Fake: chatFake{}, Can: can})
-}
-
-func TestA2_Responses(t *testing.T) {
-	can := can
-	can.Reasoning, can.Signed = true, true
-	modeltest.Run(t, modeltest.Suite{New: adapter(Options{Model: "gpt-4.1", API: Responses, Official: true}), Fake: responsesFake{}, Can: can})
+// A2: one suite for all adapters.
+func TestA2_Suite(t *testing.T) {
+	for name, suite := range Suites() {
+		t.Run(name, func(t *testing.T) { modeltest.Run(t, suite) })
+	}
 }

@@ -1,7 +1,8 @@
 // Package provider opens a model by a name of the form PROVIDER/NAME.
 //
-// A provider is one of those that are known (openai, anthropic, gemini, ollama) or an endpoint that a configuration names. Keys come
-// from the environment and from nowhere else; an endpoint's configuration only refers to them.
+// A provider is one of those that are known (openai, anthropic, gemini, ollama, and services and local servers that speak like
+// OpenAI's) or an endpoint that a configuration names. Keys come from the environment and from nowhere else; an endpoint's configuration
+// only refers to them.
 package provider
 
 import (
@@ -30,6 +31,8 @@ type Endpoint struct {
 	Needs  bool
 	Window int // tokens; 0: as the adapter knows
 	Output int
+	// What its models take, beside what the adapter knows by their names.
+	Images, Files, Audio bool
 }
 
 // apis are the values of Endpoint.API.
@@ -40,12 +43,26 @@ var known = map[string]struct {
 	api     string
 	keys    []string // the first that is set counts
 	address string   // variable that holds another address
-	needs   bool
+	needs   bool     // a key, at its own address
+	url     string   // default: that of the API
 }{
-	"openai":    {"", []string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL", true},
-	"anthropic": {"anthropic", []string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", true},
-	"gemini":    {"gemini", []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "GEMINI_BASE_URL", true},
-	"ollama":    {"ollama", []string{"OLLAMA_API_KEY"}, "OLLAMA_HOST", false},
+	"openai":    {"", []string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL", true, ""},
+	"anthropic": {"anthropic", []string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", true, ""},
+	"gemini":    {"gemini", []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, "GEMINI_BASE_URL", true, ""},
+	"ollama":    {"ollama", []string{"OLLAMA_API_KEY"}, "OLLAMA_HOST", false, ""},
+
+	// Those that speak the chat completions of OpenAI.
+	"cerebras":   {"chat", []string{"CEREBRAS_API_KEY"}, "", true, "https://api.cerebras.ai/v1"},
+	"deepseek":   {"chat", []string{"DEEPSEEK_API_KEY"}, "", true, "https://api.deepseek.com/v1"},
+	"groq":       {"chat", []string{"GROQ_API_KEY"}, "", true, "https://api.groq.com/openai/v1"},
+	"mistral":    {"chat", []string{"MISTRAL_API_KEY"}, "", true, "https://api.mistral.ai/v1"},
+	"moonshot":   {"chat", []string{"MOONSHOT_API_KEY"}, "", true, "https://api.moonshot.ai/v1"},
+	"openrouter": {"chat", []string{"OPENROUTER_API_KEY"}, "", true, "https://openrouter.ai/api/v1"},
+	"together":   {"chat", []string{"TOGETHER_API_KEY"}, "", true, "https://api.together.xyz/v1"},
+	"xai":        {"chat", []string{"XAI_API_KEY"}, "", true, "https://api.x.ai/v1"},
+	"llamacpp":   {"chat", []string{"LLAMACPP_API_KEY"}, "LLAMACPP_BASE_URL", false, "http://localhost:8080/v1"},
+	"lmstudio":   {"chat", []string{"LMSTUDIO_API_KEY"}, "LMSTUDIO_BASE_URL", false, "http://localhost:1234/v1"},
+	"vllm":       {"chat", []string{"VLLM_API_KEY"}, "VLLM_BASE_URL", false, "http://localhost:8000/v1"},
 }
 
 // Names returns the names of the known providers.
@@ -77,7 +94,7 @@ type Options struct {
 func Open(name string, o Options) (model.Model, error) {
 	who, which, ok := strings.Cut(name, "/")
 	if !ok || who == "" || which == "" {
-		return nil, fmt.Errorf("the model %q is not of the form PROVIDER/NAME; providers are %s", name, strings.Join(o.names(), ", "))
+		return nil, fmt.Errorf("the model %q is not of the form PROVIDER/NAME%s; providers are %s", name, guess(name), strings.Join(o.names(), ", "))
 	}
 	e, err := o.endpoint(who)
 	if err != nil {
@@ -91,6 +108,16 @@ func Open(name string, o Options) (model.Model, error) {
 		return nil, fmt.Errorf("model %s: %w", name, err)
 	}
 	return m, nil
+}
+
+// guess says whose a model is whose name tells it.
+func guess(name string) string {
+	for _, g := range []struct{ prefix, who string }{{"claude-", "anthropic"}, {"gemini-", "gemini"}, {"gpt-", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"codex", "openai"}} {
+		if strings.HasPrefix(name, g.prefix) {
+			return fmt.Sprintf(": did you mean %s/%s?", g.who, name)
+		}
+	}
+	return ""
 }
 
 func (o Options) names() []string {
@@ -132,7 +159,12 @@ func (o Options) endpoint(who string) (Endpoint, error) {
 		}
 		return Endpoint{}, fmt.Errorf("no provider is named %q%s; known are %s, and others are named under providers in your configuration", who, hint, strings.Join(o.names(), ", "))
 	}
-	e := Endpoint{API: k.api, URL: o.env(k.address), KeyName: k.keys[0], Needs: k.needs}
+	e := Endpoint{API: k.api, URL: k.url, KeyName: k.keys[0], Needs: k.needs}
+	if k.address != "" {
+		if v := o.env(k.address); v != "" { // a server of one's own may want no key
+			e.URL, e.Needs = v, false
+		}
+	}
 	for _, name := range k.keys {
 		if v := o.env(name); v != "" {
 			e.Key, e.KeyName = tool.NewSecret(v), name
@@ -143,7 +175,7 @@ func (o Options) endpoint(who string) (Endpoint, error) {
 }
 
 func (e *Endpoint) open(who, which string) (model.Model, error) {
-	info := model.Info{Window: e.Window, Output: e.Output}
+	info := model.Info{Window: e.Window, Output: e.Output, Images: e.Images, Files: e.Files, Audio: e.Audio}
 	key := e.Key.Reveal()
 	switch e.API {
 	case "anthropic":

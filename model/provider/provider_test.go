@@ -19,7 +19,7 @@ func env(pairs ...string) func(string) (string, bool) {
 
 // A2: each provider is opened by its name, with the key of its variable.
 func TestA2_Open(t *testing.T) {
-	o := Options{Env: env("OPENAI_API_KEY", "k1", "ANTHROPIC_API_KEY", " k2\n", "GOOGLE_API_KEY", "k3"),
+	o := Options{Env: env("OPENAI_API_KEY", "k1", "ANTHROPIC_API_KEY", " k2\n", "GOOGLE_API_KEY", "k3", "GROQ_API_KEY", "k5"),
 		Endpoints: map[string]Endpoint{"here": {URL: "http://localhost:8000/v1", Key: tool.NewSecret("k4"), Window: 1000}, "mine": {API: "anthropic", URL: "https://models.example"}}}
 	for name, want := range map[string]struct {
 		info model.Info
@@ -28,6 +28,8 @@ func TestA2_Open(t *testing.T) {
 		"anthropic/b": {model.Info{Provider: "anthropic", Name: "b"}},
 		"gemini/c":    {model.Info{Provider: "gemini", Name: "c"}},
 		"ollama/d/e":  {model.Info{Provider: "ollama", Name: "d/e"}},
+		"vllm/h":      {model.Info{Provider: "vllm", Name: "h"}},
+		"groq/i/j":    {model.Info{Provider: "groq", Name: "i/j"}},
 		"here/org/f":  {model.Info{Provider: "here", Name: "org/f", Window: 1000}},
 		"mine/g":      {model.Info{Provider: "mine", Name: "g"}},
 	} {
@@ -60,8 +62,10 @@ func TestOpenMistakes(t *testing.T) {
 	for name, want := range map[string]string{
 		"openai/a":   "set OPENAI_API_KEY in the environment",
 		"gemini/a":   "set GEMINI_API_KEY in the environment",
-		"gpt":        `"gpt" is not of the form PROVIDER/NAME; providers are anthropic, gemini, ollama, openai, lost, odd`,
+		"gpt":        `"gpt" is not of the form PROVIDER/NAME; providers are anthropic, cerebras,`,
 		"/x":         "not of the form",
+		"claude-x":   "PROVIDER/NAME: did you mean anthropic/claude-x?",
+		"xai/a":      "set XAI_API_KEY in the environment",
 		"antropic/x": "did you mean anthropic?",
 		"odd/x":      `providers.odd.api: "soap" is none of chat`,
 		"lost/x":     "providers.lost.url: an endpoint that speaks chat needs its address",
@@ -73,5 +77,17 @@ func TestOpenMistakes(t *testing.T) {
 		if errors.Is(err, ErrNoKey) != strings.Contains(want, "set ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// An address of one's own may want no key.
+func TestOpenElsewhere(t *testing.T) {
+	m, err := Open("openai/a", Options{Env: env("OPENAI_BASE_URL", "http://localhost:9/v1")})
+	if err != nil || m.Info().Name != "a" || m.Info().Images {
+		t.Errorf("%v", err)
+	}
+	o := Options{Endpoints: map[string]Endpoint{"here": {URL: "http://localhost:9/v1", Images: true, Files: true}}}
+	if m, err = Open("here/a", o); err != nil || !m.Info().Images || !m.Info().Files || m.Info().Audio {
+		t.Errorf("%v", err)
 	}
 }

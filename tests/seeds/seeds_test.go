@@ -20,7 +20,7 @@ type table struct {
 	Sentences []sentence `json:"sentences"`
 }
 
-// sentence is one sentence of a document. Exactly one of Tests and Kind is set.
+// sentence is one sentence of a document. Exactly one of Tests and Kind is set, or neither where all of it is pending.
 type sentence struct {
 	ID   string `json:"id"`
 	Sum  string `json:"sum"`            // the beginning of the SHA-256 of its text with single blanks
@@ -36,12 +36,15 @@ type sentence struct {
 // heading.
 var kinds = map[string]*regexp.Regexp{
 	"heading": regexp.MustCompile(`^(\d+\.|Tier \d+: [^.]*\.|.*[^.!?\s])$`),
-	"diagram": regexp.MustCompile(`^(flowchart |.* --> |-+$|` + // or lines of an example in code
+	"diagram": regexp.MustCompile(`^([│┌└▼].*$|flowchart |.* --> |-+$|` + // or lines of an example in code
 		`(import|const) .*[{'})]$|// .*|\w+,$|[{}]|\}\)?,?$|\}\)$|\w+: ('[^']*'|\{),?$)`),
 	"pointer": regexp.MustCompile(`^(• |[^.]*: [^.]*\.$)`),
-	"code":    regexp.MustCompile(`^(import .*|.*[{}(),])$`),
+	"code":    regexp.MustCompile(`^(import .*|.*[{}(),;]|// .*|# .*|"[^"]*",|.*; // .*|export \w+=.*|\w+\??:( "[^"]*")?)$`),
 	"reason":  regexp.MustCompile(`.`),
 }
+
+// later names the part of the plan that brings all of a sentence.
+var later = regexp.MustCompile(`^Part \d+: \w`)
 
 // Every sentence has its tests, and the tests are there.
 func TestSentencesHaveTests(t *testing.T) {
@@ -64,7 +67,7 @@ func TestSentencesHaveTests(t *testing.T) {
 				t.Errorf("%s: sentence %d is called %s", f, i+1, s.ID)
 			case s.Kind != "" && (kinds[s.Kind] == nil || s.Tests != nil || s.Pending != ""):
 				t.Errorf("%s: a sentence of kind %q has no tests", s.ID, s.Kind)
-			case s.Kind == "" && (s.Says == "" || len(s.Tests) == 0):
+			case s.Kind == "" && (s.Says == "" || len(s.Tests) == 0 && !later.MatchString(s.Pending)):
 				t.Errorf("%s has no test", s.ID)
 			}
 			for _, name := range s.Tests {

@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/ollama/ollama/api"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/responses"
 	"google.golang.org/genai"
 )
 
@@ -26,7 +29,7 @@ type answer struct {
 			Call      *call
 		}
 	}
-	Usage struct{ Input, CacheRead, Output int }
+	Usage struct{ Input, CacheRead, CacheWrite, Output int }
 }
 
 type call struct {
@@ -50,7 +53,7 @@ func read(t *testing.T, adapter, name string) []byte {
 	return b
 }
 
-// ours is what the adapter made of its stream.
+// ours is what the adapter made of its stream. Chat completions of OpenAI show no reasoning.
 func ours(t *testing.T, adapter string) (x told) {
 	t.Helper()
 	var a answer
@@ -67,8 +70,8 @@ func ours(t *testing.T, adapter string) (x told) {
 			x.calls = append(x.calls, *b.Call)
 		}
 	}
-	x.input, x.output = a.Usage.Input+a.Usage.CacheRead, a.Usage.Output
-	if x.text == "" || x.reasoning == "" || len(x.calls) != 2 || x.input == 0 {
+	x.input, x.output = a.Usage.Input+a.Usage.CacheRead+a.Usage.CacheWrite, a.Usage.Output
+	if x.text == "" || x.reasoning == "" && adapter != "openai" || len(x.calls) != 2 || x.input == 0 {
 		t.Fatalf("the golden answer of %s holds too little: %+v", adapter, x)
 	}
 	return x
@@ -216,5 +219,49 @@ func TestA2_OllamaClient(t *testing.T) {
 	})
 	if !strings.Contains(string(*body), `"num_ctx":32768`) {
 		t.Errorf("the window is not asked for: %s", *body)
+	}
+}
+
+// The client's types of chat and of responses hold what the adapter writes, and its own reader makes the same of a stream.
+func TestA2_OpenAIClient(t *testing.T) {
+	for name, params := range map[string]any{"chat-request.json": &openai.ChatCompletionNewParams{}, "responses-request.json": &responses.ResponseNewParams{}} {
+		want := read(t, "openai", name)
+		if err := json.Unmarshal(want, params); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		body, err := json.Marshal(params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, body, want, func(m map[string]any) {
+			delete(m, "stream") // set beside the types
+			if m["type"] == "reasoning" && m["id"] == "" {
+				delete(m, "id") // the client writes it always; a service that stores nothing looks in vain for an item with an id
+			}
+		})
+	}
+	base, _ := serve(t, "openai", "text/event-stream")
+	client := openai.NewClient(option.WithBaseURL(base), option.WithAPIKey("k"))
+	stream := client.Chat.Completions.NewStreaming(t.Context(), openai.ChatCompletionNewParams{Model: "m", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Go.")}})
+	var all openai.ChatCompletionAccumulator
+	for stream.Next() {
+		if !all.AddChunk(stream.Current()) {
+			t.Fatalf("the client refuses a chunk: %s", stream.Current().RawJSON())
+		}
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	m := all.Choices[0].Message
+	got := told{text: m.Content, input: int(all.Usage.PromptTokens), output: int(all.Usage.CompletionTokens)}
+	for _, c := range m.ToolCalls {
+		var args map[string]any
+		if err := json.Unmarshal([]byte(c.Function.Arguments), &args); err != nil {
+			t.Fatal(err)
+		}
+		got.calls = append(got.calls, call{c.ID, c.Function.Name, args})
+	}
+	if w := ours(t, "openai"); !reflect.DeepEqual(got, w) {
+		t.Errorf("the client reads %+v, the adapter %+v", got, w)
 	}
 }

@@ -217,7 +217,7 @@ func (t Read) media(raw []byte, mime string, j *readJob, page *page) ([]tool.Par
 		page.note("[%s is a PDF of %d bytes; it follows.]", j.Path, len(raw))
 		return []tool.Part{{Kind: tool.DocumentKind, Data: raw, MIME: mime, Name: j.Path}}, nil
 	}
-	p, err := picture.Fit(raw, t.Pictures)
+	p, err := picture.Whole(raw, t.Pictures)
 	if err != nil {
 		page.note("[%s is a picture (%s, %d bytes) that cannot be shown: %v.]", j.Path, mime, len(raw), err)
 		return nil, nil

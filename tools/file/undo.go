@@ -90,7 +90,11 @@ func (t Undo) plan(ctx context.Context, call *tool.Call, in undoInput) (tool.Act
 		}}, nil
 	}
 	return tool.Action{Intent: intent, Run: commit(set, func(host.Receipt) tool.Result {
-		text := fmt.Sprintf("Took back %d calls' changes: %s", len(plan.Txs), set.Preview(call.Dir, change.PreviewOptions{}).Summary())
+		whose := "the change of one call"
+		if n := len(plan.Txs); n > 1 {
+			whose = fmt.Sprintf("%d changes", n)
+		}
+		text := fmt.Sprintf("Took back %s:\n%s", whose, set.Preview(call.Dir, change.PreviewOptions{}).Summary())
 		if plan.Left > 0 {
 			text += fmt.Sprintf("\n%d older transactions remain; call undo again for them.", plan.Left)
 		}

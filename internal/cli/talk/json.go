@@ -97,6 +97,9 @@ func (j *JSON) Call(c *history.Call) {
 	j.put(l)
 }
 
+// Rest is described at Printer.
+func (j *JSON) Rest() {}
+
 // Note is described at Printer.
 func (j *JSON) Note(text string) { j.put(Line{Type: "note", Text: text}) }
 

@@ -16,11 +16,10 @@ type Live struct {
 	// Record returns what the road recorded of a call, nil where it recorded nothing.
 	Record func(ctx context.Context, call string) *session.Record
 
-	mu      sync.Mutex
-	calls   map[string]*history.Call
-	files   map[string]bool
-	pieces  bool // of the answer that is arriving were printed
-	resumed bool
+	mu     sync.Mutex
+	calls  map[string]*history.Call
+	files  map[string]bool
+	pieces bool // of the answer that is arriving were printed
 }
 
 // Watch prints an update.
@@ -56,7 +55,7 @@ func (l *Live) event(e *agent.Event) {
 	case e.Result != nil:
 		l.result(e)
 	}
-	if note := history.Note(*e); note != "" {
+	if note := history.Note(*e); note != "" && e.Kind != agent.Cancelled && e.Kind != agent.Limited { // the end says it
 		l.Printer.Note(note)
 	}
 }
@@ -87,7 +86,7 @@ func (l *Live) result(e *agent.Event) {
 	if l.Record != nil {
 		c.Record = l.Record(context.Background(), c.ID)
 	}
-	for _, f := range c.Meta().Changes {
+	for _, f := range history.Changed(c.Meta()) {
 		if l.files == nil {
 			l.files = map[string]bool{}
 		}
@@ -119,25 +118,9 @@ func (l *Live) Changed() int {
 // error ends the replay.
 func Replay(s *history.Session, p Printer, wait func(history.Item) error) error {
 	p.Begin(Begun{Session: s.ID, Mode: s.Mode, Model: s.Model, Dir: s.Dir})
-	files := map[string]bool{}
-	for i := range s.Turns {
-		t := &s.Turns[i]
-		for _, it := range t.Items {
-			if wait != nil {
-				if err := wait(it); err != nil {
-					return err
-				}
-			}
-			item(p, it)
-			if it.Call != nil {
-				for _, f := range it.Call.Meta().Changes {
-					files[f.Path] = true
-				}
-			}
-		}
-		if t.End != nil && t.End.Why != agent.Done {
-			p.Note("ended: " + string(t.End.Why) + ". " + t.End.Detail)
-		}
+	files, err := items(s, p, wait, false)
+	if err != nil {
+		return err
 	}
 	end := agent.End{Why: agent.Done}
 	switch {
@@ -152,6 +135,36 @@ func Replay(s *history.Session, p Printer, wait func(history.Item) error) error 
 	}
 	p.End(Ended{Session: s.ID, End: end, Tally: total, Changed: len(files)})
 	return nil
+}
+
+// Items prints what happened in a stored session, without a beginning and an end.
+func Items(s *history.Session, p Printer) {
+	_, _ = items(s, p, nil, true) // only a wait fails
+}
+
+// items also returns the files that were changed. last says that the end of the last turn is printed too.
+func items(s *history.Session, p Printer, wait func(history.Item) error, last bool) (map[string]bool, error) {
+	files := map[string]bool{}
+	for i := range s.Turns {
+		t := &s.Turns[i]
+		for _, it := range t.Items {
+			if wait != nil {
+				if err := wait(it); err != nil {
+					return nil, err
+				}
+			}
+			item(p, it)
+			if it.Call != nil {
+				for _, f := range history.Changed(it.Call.Meta()) {
+					files[f.Path] = true
+				}
+			}
+		}
+		if t.End != nil && t.End.Why != agent.Done && (last || i < len(s.Turns)-1) {
+			p.Note("ended: " + string(t.End.Why) + ". " + t.End.Detail)
+		}
+	}
+	return files, nil
 }
 
 func item(p Printer, it history.Item) {
@@ -172,4 +185,12 @@ func item(p Printer, it history.Item) {
 	case it.Note != "":
 		p.Note(it.Note)
 	}
+}
+
+// Print prints something between what the session prints.
+func (l *Live) Print(do func(Printer)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Printer.Rest()
+	do(l.Printer)
 }

@@ -29,6 +29,8 @@ type Printer interface {
 	// Call prints a call that is over.
 	Call(c *history.Call)
 	Note(text string)
+	// Rest ends what is half printed, so that somebody else can print.
+	Rest()
 	// End prints how it ended.
 	End(e Ended)
 }
@@ -96,6 +98,16 @@ func (t *Text) clear() {
 		fmt.Fprint(t.Err, "\r\x1b[K")
 		t.doing = false
 	}
+}
+
+// Rest is described at Printer.
+func (t *Text) Rest() {
+	t.clear()
+	if t.open {
+		fmt.Fprintln(t.Out)
+		t.open = false
+	}
+	t.began, t.lastErr = true, true
 }
 
 // Begin is described at Printer.
@@ -227,11 +239,12 @@ func (t *Text) Call(c *history.Call) {
 func tailOf(c *history.Call) string {
 	var out []string
 	meta := c.Meta()
-	if n := len(meta.Changes); n > 0 {
+	if changed := history.Changed(meta); len(changed) > 0 {
 		added, removed := 0, 0
-		for _, f := range meta.Changes {
+		for _, f := range changed {
 			added, removed = added+f.Added, removed+f.Removed
 		}
+		n := len(changed)
 		s := fmt.Sprintf("+%d −%d", added, removed)
 		if n > 1 {
 			s += fmt.Sprintf(" in %d files", n)
@@ -264,7 +277,9 @@ func (t *Text) why(c *history.Call) {
 		reason = "denied"
 		if d := c.Decision(); d != nil {
 			reason += " by " + d.By
-			if d.Reason != "" {
+			if _, why, ok := strings.Cut(d.Reason, " is denied: "); ok { // the line above says what
+				reason = "denied by " + why
+			} else if d.Reason != "" {
 				reason += ": " + d.Reason
 			}
 		}
@@ -298,7 +313,7 @@ func (t *Text) diff(diff string) {
 	lines := strings.Split(strings.TrimRight(diff, "\n"), "\n")
 	shown := 0
 	for i, l := range lines {
-		if strings.HasPrefix(l, "diff ") || strings.HasPrefix(l, "index ") || strings.HasPrefix(l, "--- ") || strings.HasPrefix(l, "+++ ") {
+		if strings.HasPrefix(l, "diff ") || strings.HasPrefix(l, "index ") || strings.HasPrefix(l, "--- ") || strings.HasPrefix(l, "+++ ") || strings.HasPrefix(l, "new file mode ") || strings.HasPrefix(l, `\ No newline`) {
 			continue
 		}
 		if shown == diffLines && len(lines)-i > 1 {
@@ -324,7 +339,8 @@ func (t *Text) Note(text string) {
 	if t.Quiet {
 		return
 	}
-	t.line("  " + t.paint("33", "· "+show.Line(text)))
+	text, _ = show.Cut(show.Line(text), 3*t.width())
+	t.line("  " + t.paint("33", "· "+text))
 }
 
 // End is described at Printer.

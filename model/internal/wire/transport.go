@@ -193,14 +193,17 @@ func isCertificate(err error) bool {
 
 // clean returns err, or one without the key where it holds it.
 func (t *Transport) clean(err error) error {
-	if err != nil && t.Key != "" && strings.Contains(err.Error(), t.Key) {
+	if err != nil && len(t.Key) >= secret && strings.Contains(err.Error(), t.Key) {
 		return errors.New(t.redact(err.Error()))
 	}
 	return err
 }
 
+// secret is how long a key must be to be one. Servers of one's own take any word, and such a word may stand in a message.
+const secret = 8
+
 func (t *Transport) redact(s string) string {
-	if t.Key == "" {
+	if len(t.Key) < secret {
 		return s
 	}
 	return strings.ReplaceAll(s, t.Key, "[key]")

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// stopper ends a context when something was written.
+type stopper struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	on   string
+	stop context.CancelFunc
+}
+
+func (s *stopper) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.buf.Write(p)
+	if s.stop != nil && strings.Contains(s.buf.String(), s.on) {
+		s.stop()
+	}
+	return n, err
+}
+
+func (s *stopper) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+// A1, A3: Ctrl-C, which ends the context of a command, leaves a session that goes on where it was: what was said so far is kept, and
+// the line to go on with is printed.
+func TestA3_RunIsCancelledAndResumed(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	script := `
+turns:
+  - calls: [{tool: write_file, args: {path: a.txt, content: "one\n"}}]
+  - say: "One two three four five six seven eight."
+    delay: 1ms
+  - expect: {user: go on}
+    say: Here I am again.
+`
+	slow := strings.Replace(script, "turns:", "pace: 10m\nturns:", 1)
+	for name, data := range map[string]string{"slow.yaml": slow, "fast.yaml": script} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, errs := &stopper{on: "One", stop: cancel}, &stopper{}
+	common := []string{"-C", dir, "--state", filepath.Join(dir, "state")}
+	if code := run(ctx, append(common, "run", "--model", "script/slow.yaml", "begin"), strings.NewReader(""), out, errs); code != exitCancelled {
+		t.Fatalf("status %d\n%s", code, errs)
+	}
+	again := regexp.MustCompile(`go on with: .* run --resume (s_\w+) -C (\S+) --state (\S+)`).FindStringSubmatch(errs.String())
+	if again == nil || !strings.Contains(errs.String(), "cancelled · 1 call · 1 file changed") {
+		t.Fatalf("it says\n%s", errs)
+	}
+	out, errs = &stopper{}, &stopper{}
+	if code := run(t.Context(), append(common, "run", "--resume", again[1], "--model", "script/fast.yaml", "go", "on"), strings.NewReader(""), out, errs); code != exitOK {
+		t.Fatalf("status %d\n%s", code, errs)
+	}
+	if out.String() != "Here I am again.\n" {
+		t.Errorf("it says %q\n%s", out, errs)
+	}
+	out, errs = &stopper{}, &stopper{}
+	if code := run(t.Context(), append(common, "replay", again[1]), strings.NewReader(""), out, errs); code != exitOK || !strings.Contains(out.String(), "One") || !strings.Contains(errs.String(), "cancelled") {
+		t.Errorf("status %d: %s\n%s", code, out, errs)
+	}
+}

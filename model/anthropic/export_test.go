@@ -1,0 +1,6 @@
+package anthropic
+
+import "github.com/tackle-dev/tackle/model/modeltest"
+
+// Suite is for tests outside of this package.
+func Suite() modeltest.Suite { return suite() }
