@@ -1,7 +1,6 @@
 package ooxml
 
 import (
-	"html"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -83,11 +82,8 @@ func (s *stream) chars(src []byte, n, owner *tree.Node, flag uint8) {
 				text, fl = raw[i:i+w], flag|isFormat
 			}
 		case raw[i] == '&' && !literal:
-			if end := strings.IndexByte(raw[i:min(len(raw), i+40)], ';'); end > 1 {
-				text, w = html.UnescapeString(raw[i:i+end+1]), end+1
-				if formatting(text) {
-					fl |= isFormat
-				}
+			if text, w = tree.Reference(raw, i); formatting(text) {
+				fl |= isFormat
 			}
 		}
 		if text != "" {

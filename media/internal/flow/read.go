@@ -149,18 +149,10 @@ func (r *htmlReader) block(n *html.Node, depth int) {
 		}
 		return
 	}
-	if r.inline(n, children) {
+	if r.inline(n, children) || r.apart(n) {
 		return
 	}
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Select, atom.Textarea:
-	case atom.Math:
-		r.text(mathML(n, 0))
-	case atom.Svg:
-		for _, s := range drawn(n, 0, nil) {
-			r.flush()
-			r.text(s)
-		}
 	case atom.Title:
 		if r.doc.Title == "" && n.FirstChild != nil {
 			r.doc.Title = strings.Join(strings.Fields(n.FirstChild.Data), " ")
@@ -232,6 +224,23 @@ func (r *htmlReader) block(n *html.Node, depth int) {
 	default:
 		children()
 	}
+}
+
+// apart handles what is no text of the page: what is not shown, formulas and drawings.
+func (r *htmlReader) apart(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Select, atom.Textarea:
+	case atom.Math:
+		r.text(mathML(n, 0))
+	case atom.Svg:
+		for _, s := range drawn(n, 0, nil) {
+			r.flush()
+			r.text(s)
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // drawn returns the texts of a picture in SVG.

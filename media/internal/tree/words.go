@@ -3,7 +3,6 @@ package tree
 import (
 	"bytes"
 	"fmt"
-	"html"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -108,8 +107,8 @@ func (c *gather) chars(n *Node, s *Stream) {
 	raw := string(c.src[n.In:n.Out])
 	for i := 0; i < len(raw); {
 		text, w := raw[i:i+1], 1
-		if !n.literal {
-			text, w = entity(raw, i)
+		if raw[i] == '&' && !n.literal {
+			text, w = Reference(raw, i)
 		}
 		at := n.In + i
 		i += w
@@ -128,19 +127,6 @@ func (c *gather) chars(n *Node, s *Stream) {
 		}
 		s.add(text, at, at+w, nil)
 	}
-}
-
-func entity(src string, i int) (string, int) {
-	if src[i] != '&' {
-		return src[i : i+1], 1
-	}
-	end := strings.IndexByte(src[i:min(len(src), i+40)], ';')
-	if end > 1 {
-		if s := html.UnescapeString(src[i : i+end+1]); s != src[i:i+end+1] {
-			return s, end + 1
-		}
-	}
-	return "&", 1
 }
 
 // Crosses reports whether a span goes over the end of a paragraph.
