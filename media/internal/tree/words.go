@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -65,10 +66,15 @@ func (g *Grammar) Streams(src []byte, root *Node) []*Stream {
 	return slices.DeleteFunc(c.out, func(s *Stream) bool { return len(s.text) == 0 })
 }
 
+// maxSigns bounds what signs may stand for in one part. After that each is one character: a file that says a hundred
+// million blanks in a few tags says nothing with them.
+const maxSigns = 16 << 20
+
 type gather struct {
-	g   *Grammar
-	src []byte
-	out []*Stream
+	g     *Grammar
+	src   []byte
+	out   []*Stream
+	signs int
 }
 
 func (c *gather) apart(n *Node) {
@@ -87,7 +93,12 @@ func (c *gather) walk(n *Node, s *Stream, para bool) {
 		case Inline:
 			c.walk(k, s, para)
 		case Sign:
-			s.add(c.g.Sign(k), k.From, k.To, k)
+			text := c.g.Sign(k)
+			if c.signs += len(text); c.signs > maxSigns && text != "" {
+				_, n := utf8.DecodeRuneInString(text)
+				text = text[:n]
+			}
+			s.add(text, k.From, k.To, k)
 		case Apart:
 			c.apart(k)
 		case Block:
@@ -250,7 +261,12 @@ func (d *Redaction) Part(name string, src []byte, space map[string]string, g *Gr
 				}
 				var out string
 				var hits int
-				if out, hits, err = media.Replace(a.Val, []*media.Pattern{p}, d.Replacement); hits > 0 && err == nil {
+				out, hits, err = media.Replace(a.Val, []*media.Pattern{p}, d.Replacement)
+				if plain, ok := decoded(a); err == nil && hits == 0 && ok {
+					out, hits, err = media.Replace(plain, []*media.Pattern{p}, d.Replacement)
+					out = EscapeAddress(out)
+				}
+				if hits > 0 && err == nil {
 					d.Found[i] = true
 					d.Count += hits
 					cuts = append(cuts, Splice{a.VFrom, a.VTo, Escape(out)})
@@ -264,6 +280,20 @@ func (d *Redaction) Part(name string, src []byte, space map[string]string, g *Gr
 		src = Apply(src, cuts)
 	}
 	return comments(src, d)
+}
+
+// decoded returns an address as people read it, with what %41 stands for; ok is false where that is no other text.
+func decoded(a *Attr) (plain string, ok bool) {
+	if !strings.HasSuffix(a.Name, "href") || strings.IndexByte(a.Val, '%') < 0 {
+		return "", false
+	}
+	plain, err := url.PathUnescape(a.Val)
+	return plain, err == nil && plain != a.Val
+}
+
+// EscapeAddress makes an address of a text in which nothing is escaped.
+func EscapeAddress(s string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", "<", "%3C", ">", "%3E", `"`, "%22").Replace(s)
 }
 
 // comments takes away comments and instructions that hold a match: nobody reads them, and everybody can.
@@ -305,6 +335,25 @@ func comments(src []byte, d *Redaction) ([]byte, error) {
 	return Apply(src, cuts), nil
 }
 
+// Bare returns the characters of markup without its tags, as one text: what stands in pieces within it stands together.
+func Bare(src []byte) string {
+	var b strings.Builder
+	b.Grow(len(src) / 2)
+	for len(src) > 0 {
+		n := bytes.IndexByte(src, '<')
+		if n < 0 {
+			n = len(src)
+		}
+		b.WriteString(unescape(string(src[:n])))
+		src = src[n:]
+		if n = bytes.IndexByte(src, '>'); n < 0 {
+			break
+		}
+		src = src[n+1:]
+	}
+	return b.String()
+}
+
 // Hit returns the first match in a text, or "".
 func (d *Redaction) Hit(s string) (string, error) {
 	for i, p := range d.Patterns {
@@ -336,6 +385,9 @@ func (d *Redaction) Check(name string, src []byte, space map[string]string, g *G
 		for k := range n.Attr {
 			if a := &n.Attr[k]; hit == "" && err == nil && !strings.HasPrefix(a.Name, "xmlns") && wordy(n, a.Name) {
 				hit, err = d.Hit(a.Val)
+				if plain, ok := decoded(a); ok && hit == "" && err == nil {
+					hit, err = d.Hit(plain)
+				}
 			}
 		}
 		return hit == "" && err == nil
