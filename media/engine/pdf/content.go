@@ -68,6 +68,14 @@ type walker struct {
 	open   int // q without Q at the end of the outermost stream
 	limit  bool
 	said   []string // the alternatives that were met
+
+	// reading collects what is shown in seen, and changes nothing.
+	reading bool
+	seen    []char
+	spans   []tagged
+	unsure  int         // characters that are not known
+	most    int         // bound of operators, if not 0
+	stop    func() bool // asked now and then
 }
 
 // shownForm is a form as it was, and which of its glyphs were left out so far, on whatever page.
@@ -90,7 +98,7 @@ func (w *walker) walkForm(src []byte, res object.Dict, ctm matrix, form *shownFo
 	defer func() { w.depth-- }()
 	c := &stream{w: w, form: form, res: res, l: object.NewLexer(src), src: src, st: textState{stretch: 1, ctm: ctm}, tm: unit, lm: unit}
 	for c.step() {
-		if w.steps++; w.steps > 20_000_000 {
+		if w.steps++; w.steps > 20_000_000 || w.most > 0 && w.steps > w.most || w.steps&0xfff == 0 && w.stop != nil && w.stop() {
 			w.limit = true
 			return src, false
 		}
@@ -182,8 +190,12 @@ func (c *stream) operator(op string) {
 		c.do()
 	case "BI":
 		c.inline()
-	case "BDC", "DP":
-		c.mark(op)
+	case "BDC", "DP", "BMC", "EMC":
+		if c.w.reading {
+			c.tagged(op)
+		} else if op == "BDC" || op == "DP" {
+			c.mark(op)
+		}
 	default:
 		c.textOperator(op)
 	}
@@ -279,7 +291,11 @@ func (c *stream) font(n object.Name) *font {
 func (c *stream) show(before string, list object.Array) {
 	st := &c.st
 	if st.font == nil {
-		st.font = &font{none: 500, scale: 0.001, simple: true}
+		st.font = c.w.d.fontOf(nil)
+	}
+	if c.w.reading {
+		c.see(list)
+		return
 	}
 	var out object.Array
 	dropped := false
@@ -287,25 +303,24 @@ func (c *stream) show(before string, list object.Array) {
 		s, ok := e.(object.String)
 		if !ok {
 			if v, ok := object.Number(e); ok {
-				c.advance(-v / 1000 * st.size * st.stretch)
+				c.forth(-v / 1000 * st.size)
 				out = append(out, e)
 			}
 			continue
 		}
 		var kept []byte
-		width := st.font.size()
-		for i, code := range st.font.codes(s) {
-			raw := s[i*width : (i+1)*width]
+		for len(s) > 0 {
+			code, size := st.font.next(s)
+			raw := s[:size]
+			s = s[size:]
+			shape := st.font.shapeOf(code, size)
 			x, y := c.tm.then(st.ctm).at(0, st.rise)
-			step := st.font.width(code)*st.size + st.space
-			if width == 1 && raw == " " {
-				step += st.words
-			}
+			step := st.step(shape, raw)
 			at := c.tm
-			c.advance(step * st.stretch)
+			c.forth(step)
 			if !c.leaves(x, y) {
 				kept = append(kept, raw...)
-				c.read(st.font.text(code), at, st.font.width(code)*st.size*st.stretch)
+				c.read(shape.text, at, shape.width*st.size*st.stretch)
 				continue
 			}
 			dropped = true
@@ -328,6 +343,27 @@ func (c *stream) show(before string, list object.Array) {
 		b.WriteString(" TJ")
 		c.replace(b.Bytes())
 	}
+}
+
+// step is how far a glyph moves on, before stretching.
+func (st *textState) step(s shape, raw object.String) float64 {
+	step := s.width*st.size + st.space
+	if st.font.down != 0 {
+		step = st.font.down*st.size + st.space
+	}
+	if raw == " " {
+		step += st.words
+	}
+	return step
+}
+
+// forth moves on in the direction of writing.
+func (c *stream) forth(step float64) {
+	if f := c.st.font; f != nil && f.down != 0 {
+		c.tm = matrix{1, 0, 0, 1, 0, step}.then(c.tm)
+		return
+	}
+	c.tm = matrix{1, 0, 0, 1, step * c.st.stretch, 0}.then(c.tm)
 }
 
 // read takes note of a glyph: a gap before it is a blank, another height another line.
@@ -392,8 +428,6 @@ func (c *stream) leaves(x, y float64) bool {
 	}
 	return drop
 }
-
-func (c *stream) advance(x float64) { c.tm = matrix{1, 0, 0, 1, x, 0}.then(c.tm) }
 
 // do draws a picture or a form. A form that loses glyphs is changed where it stands, for every page that shows it.
 func (c *stream) do() {

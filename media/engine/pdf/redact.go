@@ -15,6 +15,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/pdf/charset"
 	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 )
 
@@ -320,10 +321,8 @@ func (x *redaction) paint(b *bytes.Buffer, page object.Dict, at []box) error {
 		}
 		size := (r.top - r.bottom) * 0.75
 		width := 0.0
-		f := &font{widths: map[int]float64{}, none: 500, scale: 0.001}
-		standardWidths(f, "Helvetica")
 		for _, c := range x.label {
-			width += f.width(int(c)) * size
+			width += charset.Standard("Helvetica").Char[string(c)] / 1000 * size
 		}
 		fmt.Fprintf(b, "q BT 0 g /TackleLabel %.2f Tf %.1f Tz %.2f %.2f Td ", size, min(100, 100*(r.right-r.left)/width), r.left, r.bottom+size*0.3)
 		object.Print(b, object.String(x.label))

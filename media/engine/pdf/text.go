@@ -18,6 +18,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 	"github.com/tackle-dev/tackle/media/internal/flow"
 )
 
@@ -62,30 +63,20 @@ func (e *engine) toText(ctx context.Context, r *media.Request) (media.Result, er
 // something here can.
 func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []string, err error) {
 	force := r.Args["ocr"] == "force"
-	box, noted := e.choose(tame(r))
-	var look []int // pages that may be pictures
-	err = e.sessionIn(ctx, box, r, func(w *worker, n int) error {
-		for i := range n {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			read := w.pageText
-			if noted == nil || noted[i] {
-				read = w.flatText
-			}
-			t, err := read(i)
-			if err != nil {
-				return err
-			}
-			pages = append(pages, clean(t))
-			if force || strings.TrimSpace(pages[i]) == "" {
-				look = append(look, i)
-			}
-		}
-		return nil
-	})
+	pages, hard, err := e.shown(ctx, r)
 	if err != nil {
 		return nil, nil, err
+	}
+	if hard == nil || len(hard) > 0 {
+		if pages, err = e.readHard(ctx, r, pages, hard); err != nil {
+			return nil, nil, err
+		}
+	}
+	var look []int // pages that may be pictures
+	for i := range pages {
+		if force || strings.TrimSpace(pages[i]) == "" {
+			look = append(look, i)
+		}
 	}
 	pictures, unread, err := e.look(ctx, r, look)
 	if err != nil {
@@ -113,6 +104,68 @@ func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []
 			Message: fmt.Sprintf("%s has no text, only pictures of its pages, and reading those needs an OCR engine, which this deployment does not have.", r.In.Name)}
 	}
 	return pages, append(warnings, fmt.Sprintf("Pages without text that was read, because they are pictures: %s.", ranges(unread))), nil
+}
+
+// shown reads the text of the pages from their content, which needs no PDFium. It returns the pages whose characters
+// it does not know all; nil for all pages, where the file is not whole.
+func (e *engine) shown(ctx context.Context, r *media.Request) (pages []string, hard []int, err error) {
+	f, err := object.Open(r.In.Data, limits(r))
+	if err != nil || f.Encrypted || f.Repaired {
+		return nil, nil, nil // PDFium says what is wrong with it
+	}
+	d := &document{File: f, name: r.In.Name}
+	leaves := d.leaves()
+	if len(leaves) == 0 {
+		return nil, nil, nil
+	}
+	if err := d.count(r); err != nil {
+		return nil, nil, err
+	}
+	pages, hard = make([]string, len(leaves)), []int{}
+	for i, p := range leaves {
+		seen, ok := d.seenOn(p.dict, func() bool { return ctx.Err() != nil })
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			hard = append(hard, i)
+			continue
+		}
+		pages[i] = clean(layout(seen))
+	}
+	return pages, hard, nil
+}
+
+// readHard has PDFium read pages; nil means all.
+func (e *engine) readHard(ctx context.Context, r *media.Request, pages []string, hard []int) ([]string, error) {
+	box, noted := e.choose(tame(r))
+	err := e.sessionIn(ctx, box, r, func(w *worker, n int) error {
+		if hard == nil {
+			pages = make([]string, n)
+			for i := range n {
+				hard = append(hard, i)
+			}
+		}
+		if n != len(pages) {
+			return media.Failf("%s is damaged: it is not clear how many pages it has. Open it and save it anew first.", r.In.Name)
+		}
+		for _, i := range hard {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			read := w.pageText
+			if noted == nil || noted[i] {
+				read = w.flatText
+			}
+			t, err := read(i)
+			if err != nil {
+				return err
+			}
+			pages[i] = clean(t)
+		}
+		return nil
+	})
+	return pages, err
 }
 
 // look draws the pages that show something, where something here can read them, and names them otherwise.
