@@ -98,6 +98,9 @@ func readEPUB(r *media.Request) (*flow.Doc, []string, error) {
 	}
 	out := &flow.Doc{Title: b.title}
 	for _, name := range b.spine {
+		if err := r.Limits.Err(); err != nil {
+			return nil, nil, err
+		}
 		src, err := b.zip.Read(name)
 		if err != nil {
 			return nil, nil, err

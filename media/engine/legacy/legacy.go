@@ -162,6 +162,7 @@ func readXLS(p media.Payload, lim media.Limits) (*workbook.Book, []string, error
 
 // cfb is an open file of the old Office formats: streams by path, in lower case.
 type cfb struct {
+	lim     media.Limits
 	name    string
 	streams map[string][]byte
 	order   []string // paths as they stand
@@ -173,7 +174,7 @@ func openCFB(r *media.Request) (*cfb, error) {
 	if err != nil {
 		return nil, media.Failf("%s is damaged: %v.", r.In.Name, err)
 	}
-	c := &cfb{name: r.In.Name, streams: map[string][]byte{}}
+	c := &cfb{name: r.In.Name, streams: map[string][]byte{}, lim: lim}
 	var total int64
 	for {
 		e, err := f.Next()

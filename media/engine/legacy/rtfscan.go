@@ -172,10 +172,11 @@ type rtfFile struct {
 	ends   []int32 // of each group, by its first token; made when it is first asked for
 	fonts  map[int]encoding.Encoding
 	page   encoding.Encoding
+	lim    media.Limits
 }
 
 func openRTF(r *media.Request) (*rtfFile, error) {
-	f := &rtfFile{name: r.In.Name, src: r.In.Data, fonts: map[int]encoding.Encoding{}, page: charmap.Windows1252}
+	f := &rtfFile{name: r.In.Name, src: r.In.Data, fonts: map[int]encoding.Encoding{}, page: charmap.Windows1252, lim: r.Limits}
 	if len(f.src) > 256<<20 {
 		return nil, media.Failf("%s has %d MB; of RTF up to 256 MB can be read at once.", f.name, len(f.src)>>20)
 	}
