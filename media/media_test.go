@@ -476,6 +476,10 @@ func TestPatterns(t *testing.T) {
 		{Match{Source: `^x.y$`, Flags: "ms"}, "x\ny\nxay", "[]\n[]"},
 		{Match{Source: `x*`}, "axxb", "a[]b"},
 		{Match{Source: `\p{L}+`, Flags: "u"}, "1é日2", "1[]2"},
+		// What nobody sees hides nothing, and goes with what it stands in.
+		{Match{Text: "secret"}, "a se\u00adc\u200bret, secret\u200d, sec ret", "a [], []\u200d, sec ret"},
+		{Match{Source: `\d{3}-\d{2}`}, "\u202a1\u202c23-4\u20605 123-45", "\u202a[] []"},
+		{Match{Source: `a+`}, "aa\u00ada b", "[] b"},
 	} {
 		p, err := NewPattern(tt.m, time.Second)
 		if err != nil {
