@@ -222,7 +222,7 @@ func (c *cfb) properties() map[string]any {
 		if raw == nil {
 			continue
 		}
-		props, err := msoleps.NewFrom(bytes.NewReader(raw))
+		props, err := propertySet(raw)
 		if err != nil {
 			continue
 		}
@@ -235,6 +235,17 @@ func (c *cfb) properties() map[string]any {
 		}
 	}
 	return out
+}
+
+// propertySet reads a set of properties. The library that reads them stops at some damaged ones; the file is read without
+// them.
+func propertySet(raw []byte) (props *msoleps.Reader, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("damaged properties: %v", v)
+		}
+	}()
+	return msoleps.NewFrom(bytes.NewReader(raw))
 }
 
 // snake writes LastAuthor as last_author.

@@ -287,26 +287,3 @@ func FuzzRTF(f *testing.F) {
 		}
 	})
 }
-
-func FuzzCFB(f *testing.F) {
-	for _, n := range []string{"contract.doc", "rich.xls"} {
-		b, err := os.ReadFile(filepath.Join("testdata", n))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b, uint32(0x600), byte(1))
-	}
-	f.Fuzz(func(t *testing.T, b []byte, at uint32, v byte) {
-		b = bytes.Clone(b)
-		if len(b) > 0 {
-			b[int(at)%len(b)] = v
-		}
-		r := &media.Request{In: media.Payload{Data: b, Name: "a"}, Limits: media.Limits{Cells: 100_000}}
-		if c, err := openCFB(r); err == nil {
-			_, _, _ = c.doc()
-			_, _, _ = c.xls()
-			_, _, _ = c.ppt()
-			_, _, _ = c.msg()
-		}
-	})
-}
