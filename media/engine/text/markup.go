@@ -148,11 +148,23 @@ func markupWith(src string, w *Words) []*piece {
 				if a.valFrom >= 0 && a.valTo > a.valFrom {
 					p := &piece{write: html.EscapeString}
 					decoded(p, t.raw[a.valFrom:a.valTo], t.from+a.valFrom)
-					out = append(out, p)
+					out = append(append(out, p), p.deeper(a.name, w)...)
 				}
 			}
 		default:
 			out = append(out, plainPiece(t.raw, t.from))
+			if t.rawChild && strings.Contains(t.raw, `\`) {
+				at := func(i int) (int, int) { return t.from + i, t.from + i + 1 }
+				out = append(out, escaped(t.raw, at, cssCode), escaped(t.raw, at, jsCode))
+			}
+			if t.rawChild && strings.Contains(t.raw, "%") {
+				for _, p := range addresses(t.raw) {
+					for i := range p.from {
+						p.from[i], p.to[i] = p.from[i]+int32(t.from), p.to[i]+int32(t.from)
+					}
+					out = append(out, p)
+				}
+			}
 		}
 	}
 	return out
