@@ -155,6 +155,22 @@ func TestRedactRTF(t *testing.T) {
 			}
 		})
 	}
+	// What is put in stands where the words stood and reads as it was given, whatever stands around it.
+	for _, tt := range []struct{ src, want string }{
+		{`a \b(Zanzibar)1\b0  c`, "a (é1)1 c"},
+		{`\uc0 Zan\u122ibar\uc0 2`, "é12"},
+		{`\uc2 x Zanzibar\u233??y`, "x é1éy"},
+		{`{\b Zanz}{\i ibar}5`, "é15"},
+		{`\par Zanz\'69bar\tab 3`, "é1\t3"},
+	} {
+		res := must(t, media.Payload{Data: []byte(head + tt.src + "}"), Name: "a.rtf"}, `redact match=Zanzibar replace="é1"`)
+		if got := strings.TrimSpace(must(t, *res.Media, "extract text").Read.Text); got != tt.want {
+			t.Errorf("%s gives %s, which reads %q, want %q", tt.src, res.Media.Data[len(head):], got, tt.want)
+		}
+		if bytes.Count(res.Media.Data, []byte("{")) != bytes.Count([]byte(head+tt.src), []byte("{")) {
+			t.Errorf("%s has other groups now: %s", tt.src, res.Media.Data)
+		}
+	}
 	cyr := must(t, media.Payload{Data: []byte(head + `\f1 \'cc\'ee\'f1\'ea\'e2\'e0}`), Name: "a.rtf"}, `extract text`).Read.Text
 	if strings.TrimSpace(cyr) != "Москва" {
 		t.Errorf("reads %q", cyr)

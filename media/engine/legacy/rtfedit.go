@@ -2,11 +2,14 @@ package legacy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/hex"
 	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/image"
 	"github.com/tackle-dev/tackle/media/internal/flow"
 	"github.com/tackle-dev/tackle/media/internal/tree"
 )
@@ -17,7 +20,10 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 	if err != nil {
 		return media.Result{}, err
 	}
-	src := r.In.Data
+	src, warnings, err := forgetRTF(r, red)
+	if err != nil {
+		return media.Result{}, err
+	}
 	for i, p := range red.Patterns {
 		if err := ctx.Err(); err != nil {
 			return media.Result{}, err
@@ -37,7 +43,7 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 			}
 			red.Found[i], red.Count = true, red.Count+len(spans)
 			for _, sp := range spans {
-				cuts = append(cuts, s.replace(sp, rtfEscape(red.Replacement))...)
+				cuts = append(cuts, f.replace(s, sp, red.Replacement)...)
 			}
 		}
 		src = tree.Apply(src, cuts)
@@ -45,7 +51,7 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 	if red.Count == 0 {
 		return media.Result{}, media.Failf("nothing in %s matches. Nothing was changed.", r.In.Name)
 	}
-	warnings := red.Unfound()
+	warnings = append(red.Unfound(), warnings...)
 	more, err := verifyRTF(src, red, r)
 	if err != nil {
 		return media.Result{}, err
@@ -53,10 +59,37 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 	return media.Result{Media: &media.Payload{Data: src}, Warnings: append(warnings, more...), Counts: media.Counts{Modified: red.Count}}, nil
 }
 
-// replace returns the splices for one span. What is left empty becomes an empty group, so that control words before it
-// still end where they ended.
-func (s *rtfText) replace(sp media.Span, with string) []tree.Splice {
+// forgetRTF takes from pictures the metadata in which something matches.
+func forgetRTF(r *media.Request, red *tree.Redaction) (src []byte, warnings []string, err error) {
+	f, err := openRTF(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	var cuts []tree.Splice
+	for _, b := range f.blobs() {
+		if b.dest != "pict" {
+			continue
+		}
+		fresh, left, err := image.Forget(b.data, red.Scan)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case left != "":
+			return nil, nil, media.Failf("%q stands in the metadata of a picture, which cannot be changed without drawing it anew. Take the picture out first. Nothing was changed.", left)
+		case fresh != nil:
+			red.Count++
+			warnings = append(warnings, "The metadata of a picture was taken away, because something in it matches.")
+			cuts = append(cuts, tree.Splice{From: b.in, To: b.out, With: "\n" + hex.EncodeToString(fresh)})
+		}
+	}
+	return tree.Apply(r.In.Data, cuts), warnings, nil
+}
+
+// replace returns the splices that put a text in the place of a span. What stands in its place needs a blank where a control
+// word before it would run on into it.
+func (f *rtfFile) replace(s *rtfText, sp media.Span, with string) []tree.Splice {
 	var out []tree.Splice
+	fresh := true
 	for i := sp.From; i < sp.To; i++ {
 		if s.from[i] < 0 {
 			continue
@@ -66,8 +99,14 @@ func (s *rtfText) replace(sp media.Span, with string) []tree.Splice {
 			out[k].To = max(out[k].To, to)
 			continue
 		}
-		out = append(out, tree.Splice{From: from, To: to, With: with})
-		with = "{}"
+		now := ""
+		if fresh {
+			now, fresh = rtfEscape(with, int(s.back[i])), false
+		}
+		if f.open(from) {
+			now = " " + now
+		}
+		out = append(out, tree.Splice{From: from, To: to, With: now})
 	}
 	return out
 }
@@ -95,6 +134,9 @@ func verifyRTF(src []byte, red *tree.Redaction, r *media.Request) (warnings []st
 	for _, b := range f.blobs() {
 		if kind := media.Identify(media.Payload{Data: b.data}).MIME; slices.Contains([]string{"image/png", "image/jpeg", "image/bmp", "image/gif"}, kind) {
 			warnings = append(warnings, "The file holds pictures, which were not read.")
+			if hit, err := red.Scan(b.data); err != nil || len(hit) >= 8 { // shorter ones mean nothing in what is all but random
+				return nil, cmp.Or(err, tree.Left("a picture", hit))
+			}
 			continue
 		}
 		hit, err := red.Scan(b.data)

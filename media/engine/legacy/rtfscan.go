@@ -125,12 +125,13 @@ type rtfText struct {
 	dest     string // the group that it is in: "" for the body
 	text     []byte
 	from, to []int32
+	back     []uint8 // characters of fallback that stand after \u there
 }
 
-func (s *rtfText) add(text string, from, to int) {
+func (s *rtfText) add(text string, from, to, back int) {
 	for i := range len(text) {
 		s.text = append(s.text, text[i])
-		s.from, s.to = append(s.from, int32(from)), append(s.to, int32(to))
+		s.from, s.to, s.back = append(s.from, int32(from)), append(s.to, int32(to)), append(s.back, uint8(back))
 	}
 }
 
@@ -180,7 +181,9 @@ func openRTF(r *media.Request) (*rtfFile, error) {
 	if len(f.src) > 256<<20 {
 		return nil, media.Failf("%s has %d MB; of RTF up to 256 MB can be read at once.", f.name, len(f.src)>>20)
 	}
-	f.tokens = rtfTokens(f.src)
+	if f.tokens = rtfTokens(f.src); f.lim.Err() != nil {
+		return nil, f.lim.Err()
+	}
 	depth, most := 0, max(1000, r.Limits.WithDefaults().Depth)
 	font, inFonts := -1, 0
 	for _, t := range f.tokens {
@@ -254,13 +257,13 @@ func (f *rtfFile) texts() []*rtfText {
 				state.decoder = f.page
 			case state.skip:
 			case t.word == "\\" || t.word == "{" || t.word == "}":
-				state.text.add(t.word, t.from, t.to)
+				state.text.add(t.word, t.from, t.to, state.uc)
 			case t.word == "\n" || t.word == "\r":
-				state.text.add("\n", -1, -1)
+				state.text.add("\n", -1, -1, 0)
 			case rtfSigns[t.word] == "\n":
-				state.text.add("\n", -1, -1)
+				state.text.add("\n", -1, -1, 0)
 			case rtfSigns[t.word] != "":
-				state.text.add(rtfSigns[t.word], t.from, t.to)
+				state.text.add(rtfSigns[t.word], t.from, t.to, state.uc)
 			}
 		}
 	}
@@ -310,7 +313,7 @@ func (f *rtfFile) bytes(i int, s *rtfState) int {
 		} else {
 			text, n = decoded(s.decoder, raw[k:])
 		}
-		s.text.add(text, from[k], to[k+n-1])
+		s.text.add(text, from[k], to[k+n-1], s.uc)
 		k += n
 	}
 	return last
@@ -363,15 +366,13 @@ func (f *rtfFile) char(i int, s *rtfState) int {
 			text = string((r-0xd800)<<10 + (low - 0xdc00) + 0x10000)
 		}
 	}
-	s.text.add(text, t.from, end)
+	s.text.add(text, t.from, end, s.uc)
 	return last
 }
 
-// rtfEscape writes a text as RTF, in a group of its own, which ends any control word before it.
-func rtfEscape(s string) string {
+// rtfEscape writes a text as RTF; back is how many characters of fallback stand after \u there.
+func rtfEscape(s string, back int) string {
 	var b strings.Builder
-	b.WriteString("{")
-	wide := false
 	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
 		switch {
 		case r == '\\' || r == '{' || r == '}':
@@ -384,21 +385,31 @@ func rtfEscape(s string) string {
 		case r < 0x80:
 			b.WriteRune(r)
 		default:
-			if !wide {
-				b.WriteString("\\uc1")
-				wide = true
-			}
 			units := []int{int(r)}
 			if r > 0xffff {
 				v := int(r) - 0x10000
 				units = []int{0xd800 + v>>10, 0xdc00 + v&0x3ff}
 			}
 			for _, u := range units {
-				fmt.Fprintf(&b, "\\u%d?", int16(u))
+				fmt.Fprintf(&b, "\\u%d", int16(u))
+				if back == 0 {
+					b.WriteByte(' ')
+				}
+				b.WriteString(strings.Repeat("?", back))
 			}
 		}
 	}
-	return b.String() + "}"
+	return b.String()
+}
+
+// open reports whether a control word ends at a place without the blank that divides it from letters and digits.
+func (f *rtfFile) open(at int) bool {
+	i, found := slices.BinarySearchFunc(f.tokens, at, func(t rtfToken, at int) int { return t.to - at })
+	if !found || f.tokens[i].kind != rtfWord {
+		return false
+	}
+	c := f.src[at-1]
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 // rtfBlob is what stands in a group as hexadecimal digits or as bytes.
@@ -408,6 +419,8 @@ type rtfBlob struct {
 	data  []byte
 	from  int // of the group
 	to    int
+	in    int // of what stands for the data, with the control word before bytes
+	out   int
 }
 
 // blobs decodes the pictures and objects of a file.
@@ -445,6 +458,11 @@ func (f *rtfFile) blobs() []rtfBlob {
 			stack = stack[:n-1]
 		case rtfChar:
 			if n := len(stack); n > 0 && stack[n-1].blob != nil {
+				if b := stack[n-1].blob; digits.Len() == 0 {
+					b.in, b.out = t.from, t.to
+				} else {
+					b.out = t.to
+				}
 				for _, c := range f.src[t.from:t.to] {
 					if c > ' ' {
 						digits.WriteByte(c)
@@ -453,7 +471,8 @@ func (f *rtfFile) blobs() []rtfBlob {
 			}
 		case rtfBin:
 			if n := len(stack); n > 0 && stack[n-1].blob != nil {
-				stack[n-1].blob.data = f.src[t.from:t.to]
+				b := stack[n-1].blob
+				b.data, b.in, b.out = f.src[t.from:t.to], f.tokens[i-1].from, t.to
 			}
 		case rtfWord:
 			if n := len(stack); n > 0 && stack[n-1].blob != nil {
