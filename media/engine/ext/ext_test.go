@@ -23,6 +23,7 @@ import (
 	"golang.org/x/image/font/basicfont"
 	"golang.org/x/image/math/fixed"
 
+	"github.com/tackle-dev/tackle/host/local/confine"
 	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/host/local/scratch"
 	"github.com/tackle-dev/tackle/media"
@@ -45,6 +46,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	confine.Main()
 	code := m.Run()
 	for _, f := range places {
 		f()
@@ -72,7 +74,7 @@ func open(t *testing.T, change func(*ext.Config)) machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := ext.Config{Runner: programs.OnHost{Runner: r}, Folder: func() (ext.Folder, error) { return scratch.New(filepath.Join(dir, "work")) }, Look: look, Exists: exists}
+	cfg := ext.Config{Runner: programs.OnHost{Runner: r, Confine: confine.Here()}, Folder: func() (ext.Folder, error) { return scratch.New(filepath.Join(dir, "work")) }, Look: look, Exists: exists}
 	if change != nil {
 		change(&cfg)
 	}
@@ -243,7 +245,6 @@ func TestPrograms(t *testing.T) {
 	if b := run(t, p, media.Payload{Data: []byte("# a\n\nb\n"), Name: "a.md"}, "convert to=rtf").Media.Data; !bytes.HasPrefix(b, []byte(`{\rtf`)) {
 		t.Errorf("gives %.8q", b)
 	}
-	need(t, "pdftotext", "poppler-utils")
 }
 
 // What passed its trial is known the next time, and nothing is started to know it.
@@ -296,10 +297,12 @@ func (h *hanging) Ask(ctx context.Context, _ string) (string, error) {
 	return "", ctx.Err()
 }
 
-func (h *hanging) Close() error {
+func (h *hanging) Kill() error {
 	h.closed++
 	return nil
 }
+
+func (h *hanging) Close() error { return nil }
 
 // noRunner fails the test where a program is started.
 type noRunner struct{ t *testing.T }
@@ -332,7 +335,7 @@ func TestTrials(t *testing.T) {
 			switch name {
 			case "soffice", "tesseract", "vips", "vipsthumbnail", "ffmpeg":
 				return broken
-			case "pandoc", "pdftotext":
+			case "pandoc":
 				return chatty
 			}
 			return ""

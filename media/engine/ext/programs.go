@@ -20,41 +20,6 @@ const probeWord = "tackle"
 // limitOf is how many bytes a result may have.
 func limitOf(r *media.Request) int64 { return r.Limits.WithDefaults().Bytes }
 
-// pdftotext gives the text of a PDF.
-func (f *Finder) pdftotext(ctx context.Context) Found {
-	x, ok := f.find("pdftotext", "poppler-utils")
-	if !ok {
-		return x
-	}
-	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
-		args := []string{x.Path, "-enc", "UTF-8"}
-		if pw, _ := r.Args["password"].(string); pw != "" {
-			args = append(args, "-upw", pw)
-		}
-		b, err := f.run(ctx, job{argv: append(args, "in.pdf", "out.txt"), in: map[string][]byte{"in.pdf": r.In.Data}, out: "out.txt"}, limitOf(r))
-		if err != nil {
-			return media.Result{}, err
-		}
-		return gave(bytes.ReplaceAll(b, []byte("\f"), []byte("\n")))
-	}
-	trial := func() error {
-		res, err := do(ctx, &media.Request{In: media.Payload{Data: []byte(smallPDF)}})
-		if err == nil && !strings.Contains(string(res.Media.Data), probeWord) {
-			err = errors.New("it did not find the word of a small file")
-		}
-		return err
-	}
-	if !f.tried(ctx, &x, trial, x.Path, "-v") {
-		return x
-	}
-	return x.works(media.Engine{Convert: []media.Convert{{From: mimes("pdf"), To: []string{"txt"}, Keep: media.Text, Do: do}}})
-}
-
-// smallPDF is a page with one word. Readers repair its missing table of objects.
-const smallPDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
-	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
-	"4 0 obj<</Length 41>>stream\nBT /F1 24 Tf 20 100 Td (tackle) Tj ET     \nendstream endobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R/Size 6>>\n%%EOF\n"
-
 // pandoc converts between formats of running text, by structure. It runs in its sandbox, where it opens no file but the one
 // it is given: a document can name others. So it does not write docx and odt, for which it opens templates.
 func (f *Finder) pandoc(ctx context.Context) Found {
@@ -125,19 +90,6 @@ func (f *Finder) vips(ctx context.Context) Found {
 		return x
 	}
 	return x.works(media.Engine{Convert: []media.Convert{{From: mimes("heic", "avif"), To: []string{"png", "jpeg"}, Keep: media.Visual, Do: do}}})
-}
-
-// qpdf repairs and decrypts.
-func (f *Finder) qpdf(ctx context.Context) Found {
-	x, ok := f.find("qpdf", "qpdf")
-	if !ok {
-		return x
-	}
-	if !f.quick {
-		x.Version = f.version(ctx, x.Path, "--version")
-	}
-	x.Reason = "it is here, and nothing needs it: the engine for PDF does what it does"
-	return x
 }
 
 // tesseract reads text from pictures.

@@ -271,7 +271,7 @@ func (f *Finder) whisper(ctx context.Context) Found {
 		if on, _ := r.Args["translate"].(bool); on {
 			args = append(args, "-tr")
 		}
-		b, err := f.run(ctx, job{argv: args, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.json", time: 10 * time.Minute}, limitOf(r))
+		b, err := f.run(ctx, job{argv: args, read: []string{f.cfg.Model}, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.json", time: 10 * time.Minute}, limitOf(r))
 		if err != nil {
 			return media.Result{}, err
 		}
@@ -314,7 +314,7 @@ func (f *Finder) vosk(ctx context.Context) Found {
 		if err != nil {
 			return media.Result{}, err
 		}
-		b, err := f.run(ctx, job{argv: []string{x.Path, "-m", f.cfg.Model, "-i", "in.wav", "-t", "srt", "-o", "out.srt"}, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.srt", time: 10 * time.Minute}, limitOf(r))
+		b, err := f.run(ctx, job{argv: []string{x.Path, "-m", f.cfg.Model, "-i", "in.wav", "-t", "srt", "-o", "out.srt"}, read: []string{f.cfg.Model}, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.srt", time: 10 * time.Minute}, limitOf(r))
 		if err != nil {
 			return media.Result{}, err
 		}
