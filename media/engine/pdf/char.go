@@ -112,13 +112,13 @@ func (c *stream) tagged(op string) {
 }
 
 // seenOn returns what a page shows, with what its annotations show; ok is false where more than one
-// character in twenty is not known.
-func (d *document) seenOn(page object.Dict, stop func() bool) (seen []char, ok bool) {
+// character in twenty is not known. What is seen takes the place of what is in room.
+func (d *document) seenOn(page object.Dict, room []char, stop func() bool) (seen []char, ok bool) {
 	src, err := d.contents(page)
 	if err != nil {
-		return nil, false
+		return room[:0], false
 	}
-	w := &walker{d: d, reading: true, most: readMost, stop: stop}
+	w := &walker{d: d, reading: true, most: readMost, stop: stop, seen: room[:0]}
 	w.walk(src, d.Dict(page["Resources"]), unit)
 	for _, a := range d.Array(page["Annots"]) {
 		w.spans = nil

@@ -38,6 +38,7 @@ func layout(seen []char) string {
 			row = row[:0]
 		}
 	}
+	out.text = make([]byte, 0, 2*len(seen))
 	for i := range seen {
 		c := &seen[i]
 		if empty(c.text) {
@@ -121,20 +122,23 @@ func again(row []glued, c *char) bool {
 }
 
 // lines is the text of a page.
-type lines struct{ text []byte }
+type lines struct {
+	text []byte
+	gaps []float64 // room to sort in
+}
 
 // write puts a line out. Where letters are set loosely, what is left free between words is more than elsewhere.
 func (o *lines) write(row []glued) {
 	row = logical(row)
 	loose := 0.0
 	if len(row) > 4 {
-		gaps := make([]float64, 0, len(row))
+		gaps := o.gaps[:0]
 		for _, g := range row[1:] {
 			if !g.blank {
 				gaps = append(gaps, g.gap)
 			}
 		}
-		if len(gaps) > 3 {
+		if o.gaps = gaps; len(gaps) > 3 {
 			slices.Sort(gaps)
 			if loose = max(0, gaps[len(gaps)/2]); loose > mostLoose {
 				loose = 0 // they stand each for itself

@@ -122,8 +122,10 @@ func (e *engine) shown(ctx context.Context, r *media.Request) (pages []string, h
 		return nil, nil, err
 	}
 	pages, hard = make([]string, len(leaves)), []int{}
+	var seen []char
 	for i, p := range leaves {
-		seen, ok := d.seenOn(p.dict, func() bool { return ctx.Err() != nil })
+		var ok bool
+		seen, ok = d.seenOn(p.dict, seen, func() bool { return ctx.Err() != nil })
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -225,7 +227,9 @@ var broken = regexp.MustCompile("[\x02\ufffe\u00ad][ \t]*\n?[ \t]*")
 // clean joins divided words and takes out what no reader sees.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-	s = broken.ReplaceAllString(s, "")
+	if strings.ContainsAny(s, "\x02\ufffe\u00ad") {
+		s = broken.ReplaceAllString(s, "")
+	}
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c == '\n' || c == '\t':
