@@ -150,11 +150,16 @@ func isNumber(name string) bool {
 	return false
 }
 
+// numericProperty reports whether an element is the value of a property that an author gave a number.
+func numericProperty(n *tree.Node) bool {
+	return isNumber(n.Name) && n.Parent != nil && n.Parent.Name == "cust:property"
+}
+
 func (g *gatherer) walk(n *tree.Node, s *stream, flag uint8, para bool) {
 	for _, k := range n.Kids {
 		switch k.Name {
 		case "":
-			if strings.TrimSpace(k.Text) != "" && !isNumber(n.Name) {
+			if strings.TrimSpace(k.Text) != "" && (!isNumber(n.Name) || numericProperty(n)) {
 				one := &stream{loose: true}
 				one.chars(g.src, k, n, 0)
 				g.out = append(g.out, one)
@@ -182,7 +187,7 @@ func (g *gatherer) walk(n *tree.Node, s *stream, flag uint8, para bool) {
 			s.separate(0)
 			g.walk(k, s, flag, true)
 			s.separate(endOf(k))
-		case "w:txbxContent", "mc:Fallback":
+		case "w:txbxContent", "mc:Fallback", "w:rt":
 			g.apart(k, flag)
 		case "w:del", "w:moveFrom":
 			g.walk(k, s, flag|isDeleted, para)
