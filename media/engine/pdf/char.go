@@ -112,19 +112,20 @@ func (c *stream) tagged(op string) {
 }
 
 // seenOn returns what a page shows, with what its annotations show; ok is false where more than one
-// character in twenty is not known. What is seen takes the place of what is in room.
-func (d *document) seenOn(page object.Dict, room []char, stop func() bool) (seen []char, ok bool) {
+// character in twenty is not known. picture says that it shows a
+// picture. What is seen takes the place of what is in room.
+func (d *document) seenOn(page object.Dict, room []char, stop func() bool) (seen []char, picture, ok bool) {
 	src, err := d.contents(page)
 	if err != nil {
-		return room[:0], false
+		return room[:0], false, false
 	}
-	w := &walker{d: d, reading: true, most: readMost, stop: stop, seen: room[:0]}
+	w := &walker{d: d, reading: true, most: readMost, stop: stop, seen: room[:0], image: func(box, *object.Stream) { picture = true }}
 	w.walk(src, d.Dict(page["Resources"]), unit)
 	for _, a := range d.Array(page["Annots"]) {
 		w.spans = nil
 		w.look(d.Dict(a))
 	}
-	return w.seen, w.unsure*20 <= len(w.seen) && !w.limit
+	return w.seen, picture, w.unsure*20 <= len(w.seen) && !w.limit
 }
 
 // readMost is how many operators are read of a page before it is left to PDFium, whose calls can be stopped.

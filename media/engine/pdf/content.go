@@ -52,8 +52,8 @@ type walker struct {
 	d *document
 	// drop says whether the glyph whose origin is at x, y on the page is to be left out. nil drops none.
 	drop func(x, y float64) bool
-	// image is told the box of each picture.
-	image func(b box)
+	// image is told the box of each picture, and the picture; nil for one that stands within the content.
+	image func(b box, s *object.Stream)
 	// strip removes alternatives for text from marked content.
 	strip bool
 	text  strings.Builder
@@ -441,7 +441,7 @@ func (c *stream) do() {
 	switch d.Name(s.Dict["Subtype"]) {
 	case "Image":
 		if w.image != nil {
-			w.image(around(c.st.ctm))
+			w.image(around(c.st.ctm), s)
 		}
 	case "Form":
 		f := d.shown[s]
@@ -476,7 +476,7 @@ func (c *stream) do() {
 // inline passes over a picture within the stream.
 func (c *stream) inline() {
 	if c.w.image != nil {
-		c.w.image(around(c.st.ctm))
+		c.w.image(around(c.st.ctm), nil)
 	}
 	for {
 		o, ok := c.l.Next()

@@ -63,7 +63,7 @@ func (e *engine) toText(ctx context.Context, r *media.Request) (media.Result, er
 // something here can.
 func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []string, err error) {
 	force := r.Args["ocr"] == "force"
-	pages, hard, err := e.shown(ctx, r)
+	pages, pictured, hard, err := e.shown(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +78,7 @@ func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []
 			look = append(look, i)
 		}
 	}
-	pictures, unread, err := e.look(ctx, r, look)
+	pictures, unread, err := e.look(ctx, r, look, pictured)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,35 +107,35 @@ func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []
 }
 
 // shown reads the text of the pages from their content, which needs no PDFium. It returns the pages whose characters
-// it does not know all; nil for all pages, where the file is not whole.
-func (e *engine) shown(ctx context.Context, r *media.Request) (pages []string, hard []int, err error) {
+// it does not know; nil for all pages, where the file is not whole. pictured are the pages that show pictures, from 0.
+func (e *engine) shown(ctx context.Context, r *media.Request) (pages []string, pictured map[int]bool, hard []int, err error) {
 	f, err := object.Open(r.In.Data, limits(r))
 	if err != nil || f.Encrypted || f.Repaired {
-		return nil, nil, nil // PDFium says what is wrong with it
+		return nil, nil, nil, nil // PDFium says what is wrong with it
 	}
 	d := &document{File: f, name: r.In.Name}
 	leaves := d.leaves()
 	if len(leaves) == 0 {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	if err := d.count(r); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	pages, hard = make([]string, len(leaves)), []int{}
+	pages, pictured, hard = make([]string, len(leaves)), map[int]bool{}, []int{}
 	var seen []char
 	for i, p := range leaves {
-		var ok bool
-		seen, ok = d.seenOn(p.dict, seen, func() bool { return ctx.Err() != nil })
+		var picture, ok bool
+		seen, picture, ok = d.seenOn(p.dict, seen, func() bool { return ctx.Err() != nil })
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if !ok {
 			hard = append(hard, i)
 			continue
 		}
-		pages[i] = clean(layout(seen))
+		pages[i], pictured[i] = clean(layout(seen)), picture
 	}
-	return pages, hard, nil
+	return pages, pictured, hard, nil
 }
 
 // readHard has PDFium read pages; nil means all.
@@ -171,17 +171,25 @@ func (e *engine) readHard(ctx context.Context, r *media.Request, pages []string,
 }
 
 // look draws the pages that show something, where something here can read them, and names them otherwise.
-func (e *engine) look(ctx context.Context, r *media.Request, pages []int) (pictures map[int][]byte, unread []int, err error) {
-	if len(pages) == 0 {
-		return nil, nil, nil
+func (e *engine) look(ctx context.Context, r *media.Request, pages []int, pictured map[int]bool) (pictures map[int][]byte, unread []int, err error) {
+	var todo []int
+	for _, i := range pages {
+		if r.ReadPicture == nil && pictured[i] { // no need to draw it
+			unread = append(unread, i+1)
+		} else {
+			todo = append(todo, i)
+		}
+	}
+	if len(todo) == 0 {
+		return nil, unread, nil
 	}
 	pictures = map[int][]byte{}
 	err = e.session(ctx, r, func(w *worker, _ int) error {
-		for _, i := range pages {
+		for _, i := range todo {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if w.blank(i) {
+			if !pictured[i] && w.blank(i) {
 				continue
 			}
 			if r.ReadPicture == nil {
@@ -200,6 +208,7 @@ func (e *engine) look(ctx context.Context, r *media.Request, pages []int) (pictu
 		}
 		return nil
 	})
+	slices.Sort(unread)
 	return pictures, unread, err
 }
 
