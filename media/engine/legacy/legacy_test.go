@@ -295,7 +295,7 @@ func FuzzRTF(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range file.texts() {
+			for _, s := range file.texts(0) {
 				if bytes.Contains(s.text, []byte("a")) {
 					t.Errorf("a is left: %q", res.Media.Data)
 				}

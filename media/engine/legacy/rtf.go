@@ -105,6 +105,11 @@ func (o *rtfFlow) end() {
 	o.closeTable()
 }
 
+func (o *rtfFlow) endCell() {
+	o.cells = append(o.cells, flow.Cell{Blocks: append(o.cell, flow.Block{Runs: o.runs})})
+	o.runs, o.cell = nil, nil
+}
+
 func (o *rtfFlow) row() {
 	if o.table == nil {
 		o.table = &flow.Block{Kind: flow.Table}
@@ -342,11 +347,11 @@ func (rd *rtfReader) word(t rtfToken, look *rtfLook, o *rtfFlow) {
 		o.para(rd.levels)
 		o.blocks = append(o.blocks, flow.Block{Kind: flow.Page})
 	case "cell", "nestcell":
-		b := flow.Block{Runs: o.runs}
-		o.runs = nil
-		o.cells = append(o.cells, flow.Cell{Blocks: append(o.cell, b)})
-		o.cell = nil
+		o.endCell()
 	case "row", "nestrow":
+		if !flow.Blank(o.runs) || len(o.cell) > 0 { // a cell that does not end
+			o.endCell()
+		}
 		o.row()
 	case "\\", "{", "}":
 		o.add(t.word, *look)

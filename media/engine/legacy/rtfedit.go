@@ -24,29 +24,20 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 	if err != nil {
 		return media.Result{}, err
 	}
-	for i, p := range red.Patterns {
-		if err := ctx.Err(); err != nil {
-			return media.Result{}, err
-		}
-		f, err := openRTF(&media.Request{In: media.Payload{Data: src, Name: r.In.Name}, Limits: r.Limits})
-		if err != nil {
-			return media.Result{}, err
-		}
-		var cuts []tree.Splice
-		for _, s := range f.texts() {
-			spans, err := p.Find(string(s.text))
-			if err != nil {
+	f, err := openRTF(r)
+	if err != nil {
+		return media.Result{}, err
+	}
+	views := f.views()
+	for i := range red.Patterns {
+		for _, view := range views {
+			if err := ctx.Err(); err != nil {
 				return media.Result{}, err
 			}
-			if len(spans) == 0 {
-				continue
-			}
-			red.Found[i], red.Count = true, red.Count+len(spans)
-			for _, sp := range spans {
-				cuts = append(cuts, f.replace(s, sp, red.Replacement)...)
+			if src, err = redactView(src, red, i, view, r); err != nil {
+				return media.Result{}, err
 			}
 		}
-		src = tree.Apply(src, cuts)
 	}
 	if red.Count == 0 {
 		return media.Result{}, media.Failf("nothing in %s matches. Nothing was changed.", r.In.Name)
@@ -57,6 +48,29 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 		return media.Result{}, err
 	}
 	return media.Result{Media: &media.Payload{Data: src}, Warnings: append(warnings, more...), Counts: media.Counts{Modified: red.Count}}, nil
+}
+
+// redactView removes what one pattern finds in what one kind of reader sees.
+func redactView(src []byte, red *tree.Redaction, pattern int, view uint8, r *media.Request) ([]byte, error) {
+	f, err := openRTF(&media.Request{In: media.Payload{Data: src, Name: r.In.Name}, Limits: r.Limits})
+	if err != nil {
+		return nil, err
+	}
+	var cuts []tree.Splice
+	for _, s := range f.texts(view) {
+		spans, err := red.Patterns[pattern].Find(string(s.text))
+		if err != nil {
+			return nil, err
+		}
+		if len(spans) == 0 {
+			continue
+		}
+		red.Found[pattern], red.Count = true, red.Count+len(spans)
+		for _, sp := range spans {
+			cuts = append(cuts, f.replace(s, sp, red.Replacement)...)
+		}
+	}
+	return tree.Apply(src, cuts), nil
 }
 
 // forgetRTF takes from pictures the metadata in which something matches.
@@ -103,7 +117,9 @@ func (f *rtfFile) replace(s *rtfText, sp media.Span, with string) []tree.Splice 
 		if fresh {
 			now, fresh = rtfEscape(with, int(s.back[i])), false
 		}
-		if f.open(from) {
+		if s.back[i] > 0 && f.hungry(from) {
+			now = "{}" + now
+		} else if f.open(from) {
 			now = " " + now
 		}
 		out = append(out, tree.Splice{From: from, To: to, With: now})
@@ -117,13 +133,15 @@ func verifyRTF(src []byte, red *tree.Redaction, r *media.Request) (warnings []st
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range f.texts() {
-		hit, err := red.Hit(string(s.text))
-		if err != nil {
-			return nil, err
-		}
-		if hit != "" {
-			return nil, tree.Left("the group "+s.dest, hit)
+	for _, view := range f.views() {
+		for _, s := range f.texts(view) {
+			hit, err := red.Hit(string(s.text))
+			if err != nil {
+				return nil, err
+			}
+			if hit != "" {
+				return nil, tree.Left("the group "+s.dest, hit)
+			}
 		}
 	}
 	for _, w := range red.Plain() {

@@ -39,6 +39,7 @@ type rtfToken struct {
 	param    int
 	has      bool // a parameter
 	from, to int
+	start    int // of rtfChar: where it begins with what is only the fallback of a character before it
 }
 
 // rtfTokens cuts a source into tokens. Line feeds of the source are none.
@@ -68,7 +69,7 @@ func rtfTokens(src []byte) []rtfToken {
 			for i < len(src) && strings.IndexByte("{}\\\r\n\x00", src[i]) < 0 {
 				i++
 			}
-			out = append(out, rtfToken{kind: rtfChar, from: from, to: i})
+			out = append(out, rtfToken{kind: rtfChar, from: from, to: i, start: from})
 		}
 	}
 	return out
@@ -140,7 +141,36 @@ type rtfState struct {
 	text    *rtfText
 	uc      int // characters of fallback after \u
 	decoder encoding.Encoding
-	skip    bool // no words: numbers of colours, bytes of pictures
+	skip    bool  // no words: numbers of colours, bytes of pictures
+	looks   uint8 // of rtfHidden and the others
+}
+
+// Characters that not every reader sees.
+const (
+	rtfHidden = 1 << iota
+	rtfDeleted
+	rtfInserted
+)
+
+// rtfViews are the texts that readers see: all of it, and what is left without what one of them does not see.
+var rtfViews = []uint8{0, rtfDeleted, rtfInserted, rtfHidden, rtfDeleted | rtfHidden, rtfInserted | rtfHidden}
+
+// look follows a control word that changes who sees what comes after it.
+func (s *rtfState) look(t rtfToken) {
+	bit := uint8(0)
+	switch t.word {
+	case "v":
+		bit = rtfHidden
+	case "deleted":
+		bit = rtfDeleted
+	case "revised":
+		bit = rtfInserted
+	case "plain":
+		s.looks = 0
+	}
+	if s.looks |= bit; t.has && t.param == 0 {
+		s.looks &^= bit
+	}
 }
 
 var rtfSigns = map[string]string{"par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "cell": "\t", "nestcell": "\t", "nestrow": "\n", "tab": "\t", "column": "\n",
@@ -214,12 +244,34 @@ func openRTF(r *media.Request) (*rtfFile, error) {
 	return f, nil
 }
 
-// texts returns the texts of a file, the body first, each group that stands for itself apart.
-func (f *rtfFile) texts() []*rtfText {
+// views returns those of rtfViews that differ in a file.
+func (f *rtfFile) views() []uint8 {
+	have := uint8(0)
+	for _, t := range f.tokens {
+		if t.kind == rtfWord {
+			s := rtfState{}
+			s.look(t)
+			have |= s.looks
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(rtfViews), func(v uint8) bool { return v&^have != 0 })
+}
+
+// texts returns the texts of a file, the body first, each group that stands for itself apart, without the characters of some
+// looks.
+func (f *rtfFile) texts(without uint8) []*rtfText {
 	body := &rtfText{}
 	out := []*rtfText{body}
 	state := rtfState{text: body, uc: 1, decoder: f.page}
 	var stack []rtfState
+	// seen is the state, with a text that nobody reads where this reader sees none.
+	seen := func() *rtfState {
+		s := state
+		if state.looks&without != 0 {
+			s.text = &rtfText{}
+		}
+		return &s
+	}
 	for i := 0; i < len(f.tokens); i++ {
 		t := f.tokens[i]
 		switch t.kind {
@@ -234,20 +286,17 @@ func (f *rtfFile) texts() []*rtfText {
 			if n := len(stack); n > 0 {
 				state, stack = stack[n-1], stack[:n-1]
 			}
-		case rtfChar:
+		case rtfChar, rtfHex:
 			if !state.skip {
-				i = f.bytes(i, &state)
-			}
-		case rtfHex:
-			if !state.skip {
-				i = f.bytes(i, &state)
+				i = f.bytes(i, seen())
 			}
 		case rtfWord:
+			state.look(t)
 			switch {
 			case t.word == "uc" && t.has:
 				state.uc = max(0, min(t.param, 100))
 			case t.word == "u" && t.has && !state.skip:
-				i = f.char(i, &state)
+				i = f.char(i, seen())
 			case t.word == "f" && t.has:
 				state.decoder = f.page
 				if d := f.fonts[t.param]; d != nil {
@@ -257,13 +306,13 @@ func (f *rtfFile) texts() []*rtfText {
 				state.decoder = f.page
 			case state.skip:
 			case t.word == "\\" || t.word == "{" || t.word == "}":
-				state.text.add(t.word, t.from, t.to, state.uc)
+				seen().text.add(t.word, t.from, t.to, state.uc)
 			case t.word == "\n" || t.word == "\r":
 				state.text.add("\n", -1, -1, 0)
 			case rtfSigns[t.word] == "\n":
 				state.text.add("\n", -1, -1, 0)
 			case rtfSigns[t.word] != "":
-				state.text.add(rtfSigns[t.word], t.from, t.to, state.uc)
+				seen().text.add(rtfSigns[t.word], t.from, t.to, state.uc)
 			}
 		}
 	}
@@ -341,13 +390,13 @@ func (f *rtfFile) char(i int, s *rtfState) int {
 		case n.kind == rtfHex:
 			left, end, last = left-1, n.to, k
 			continue
-		case n.kind == rtfChar && n.to-n.from > left:
-			end = n.from + left
+		case n.kind == rtfChar && n.to-n.start > left:
+			end = n.start + left
 			f.tokens[k].from = end // the rest of it is text
 			left = 0
 			continue
 		case n.kind == rtfChar:
-			left, end, last = left-(n.to-n.from), n.to, k
+			left, end, last = left-(n.to-n.start), n.to, k
 			continue
 		}
 		break
@@ -408,8 +457,18 @@ func (f *rtfFile) open(at int) bool {
 	if !found || f.tokens[i].kind != rtfWord {
 		return false
 	}
-	c := f.src[at-1]
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+	first, last := f.src[min(f.tokens[i].from+1, at-1)], f.src[at-1]
+	return letter(first) && (letter(last) || last >= '0' && last <= '9') // a symbol such as \5 ends by itself
+}
+
+// hungry reports whether what stands at a place would be taken for the fallback of a character before it, which has none.
+func (f *rtfFile) hungry(at int) bool {
+	i, found := slices.BinarySearchFunc(f.tokens, at, func(t rtfToken, at int) int { return t.from - at })
+	if !found || i == 0 || f.tokens[i].kind == rtfChar && f.tokens[i].start < at {
+		return false
+	}
+	return f.tokens[i-1].word == "u" && f.tokens[i-1].has
 }
 
 // rtfBlob is what stands in a group as hexadecimal digits or as bytes.
