@@ -104,7 +104,7 @@ type Config struct {
 // Known is a program that passed its trial.
 type Known struct {
 	Name, Path, Stamp, Version string
-	Languages                  []string `json:",omitempty"` // of tesseract
+	Abilities                  []string `json:",omitempty"` // languages of tesseract, formats of vips
 }
 
 // Found says what is known of one program.
@@ -115,7 +115,7 @@ type Found struct {
 	Reason  string // why it is not used; "" where it is
 	Engine  *media.Engine
 
-	languages []string
+	abilities []string
 }
 
 // Finder finds the engines once. It is safe for concurrent use. Close ends what keeps running.
@@ -238,7 +238,7 @@ func (f *Finder) Known() []Known {
 	var out []Known
 	for _, x := range f.found {
 		if x.Engine != nil && x.Path != "" && f.cfg.Stamp != nil && f.cfg.Stamp(x.Path) != "" {
-			out = append(out, Known{x.Name, x.Path, f.cfg.Stamp(x.Path), x.Version, x.languages})
+			out = append(out, Known{x.Name, x.Path, f.cfg.Stamp(x.Path), x.Version, x.abilities})
 		}
 	}
 	return out
@@ -257,7 +257,7 @@ func (f *Finder) passed(x *Found) (Known, bool) {
 // tried tries a program unless it was tried earlier; what it says of its version is asked afterwards.
 func (f *Finder) tried(ctx context.Context, x *Found, trial func() error, version ...string) bool {
 	if k, ok := f.passed(x); ok {
-		x.Version, x.languages = k.Version, k.Languages
+		x.Version, x.abilities = k.Version, k.Abilities
 		return true
 	}
 	if f.quick {

@@ -242,7 +242,7 @@ func TestKnown(t *testing.T) {
 	stamp := func(p string) string { return "1" }
 	dir := t.TempDir()
 	cfg := ext.Config{Runner: noRunner{t}, Folder: func() (ext.Folder, error) { return scratch.New(dir) }, Look: look, Exists: exists, Stamp: stamp,
-		Known: []ext.Known{{Name: "tesseract", Path: look("tesseract"), Stamp: "1", Version: "5", Languages: []string{"eng"}}, {Name: "ffmpeg", Path: look("ffmpeg"), Stamp: "2"}}}
+		Known: []ext.Known{{Name: "tesseract", Path: look("tesseract"), Stamp: "1", Version: "5", Abilities: []string{"eng"}}, {Name: "ffmpeg", Path: look("ffmpeg"), Stamp: "2"}}}
 	got := ext.New(cfg).Quick()
 	if len(got) != 1 || got[0].ID != "tesseract" {
 		t.Errorf("%v", got)
