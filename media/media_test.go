@@ -455,6 +455,8 @@ func TestIdentify(t *testing.T) {
 		{"<?xml version='1.0'?><a/>", "", "", "application/xml"},
 		{"\x00\x01\x02", "text/plain", "", "application/octet-stream"},
 		{"%PDF-1.7", "", "", pdf}, {"{\\rtf1", "", "", "application/rtf"}, {"RIFF....WAVE", "", "", "audio/wav"},
+		{"<?xml version='1.0'?><office:document " + strings.Repeat(`xmlns:x="urn:x" `, 200) + `office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body>`, "", "a.fods", "application/vnd.oasis.opendocument.spreadsheet-flat-xml"},
+		{`<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.presentation">`, "", "a.fodp", "application/xml"},
 		{"PK\x03\x04 broken", docx, "", "application/zip"},
 		{"hi", "TEXT/MARKDOWN; charset=utf-8", "", "text/markdown"},
 	} {

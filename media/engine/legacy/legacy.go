@@ -2,8 +2,8 @@
 // ppt), RTF, e-books (epub) and e-mail (eml, msg).
 //
 // It turns them into text, Markdown and HTML with the structure that they hold, workbooks into xlsx, and gives their
-// properties and the files within them. RTF and e-books it also redacts, with a check of the result. The old Office formats
-// and mails are not written: convert them first.
+// properties and the files within them. RTF and e-books it also changes: it redacts them, with a check of the result,
+// sanitises and normalises them, and replaces a text. The old Office formats and mails are not written: convert them first.
 package legacy
 
 import (
@@ -45,8 +45,12 @@ func Engine() media.Engine {
 		Edit: []media.Edit{
 			{Over: []string{rtfMIME}, Ops: []string{"redact"}, Do: redactRTF},
 			{Over: []string{rtfMIME}, Ops: []string{"sanitize"}, Do: sanitizeRTF},
+			{Over: []string{rtfMIME}, Ops: []string{"update_text"}, Do: updateRTF},
+			{Over: []string{rtfMIME}, Ops: []string{"normalize"}, Do: normalizeRTF},
 			{Over: []string{epubMIME}, Ops: []string{"redact"}, Do: redactEPUB},
 			{Over: []string{epubMIME}, Ops: []string{"sanitize"}, Do: sanitizeEPUB},
+			{Over: []string{epubMIME}, Ops: []string{"update_text"}, Do: updateEPUB},
+			{Over: []string{epubMIME}, Ops: []string{"normalize"}, Do: normalizeEPUB},
 			{Over: []string{xlsMIME}, Ops: []string{"split", "diff"}, Do: viaBook},
 			{Over: []string{docMIME, xlsMIME, pptMIME, rtfMIME, epubMIME, emlMIME, msgMIME}, Ops: []string{"extract.metadata"}, Do: describe},
 			{Over: []string{docMIME, xlsMIME, pptMIME, rtfMIME, epubMIME, emlMIME, msgMIME}, Ops: []string{"extract.assets"}, Do: assets},

@@ -3,6 +3,7 @@ package text
 import (
 	"html"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -212,4 +213,31 @@ func (w *Words) Find(src string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// First replaces the first place where an anchor stands in running text, and counts the places. Blanks of any kind and
+// number are one, as a reader sees them. crossing reports a place that goes over the end of a paragraph, which does not count.
+func (w *Words) First(src, anchor string, lim media.Limits) (out string, found int, crossing bool, err error) {
+	words := strings.Fields(anchor)
+	for i, word := range words {
+		words[i] = regexp.QuoteMeta(word)
+	}
+	pat, err := media.NewPattern(media.Match{Source: strings.Join(words, `\s+`)}, lim.WithDefaults().Match)
+	if err != nil {
+		return "", 0, false, err
+	}
+	body := markupWith(src, w)[0]
+	spans, err := pat.Find(string(body.text))
+	if err != nil {
+		return "", 0, false, err
+	}
+	out = src
+	for _, s := range spans {
+		if slices.Contains(body.from[s.From:s.To], -1) {
+			crossing = true
+		} else if found++; found == 1 {
+			out = apply(src, body.splices(s, body.write(w.Replacement)))
+		}
+	}
+	return out, found, crossing, nil
 }

@@ -92,22 +92,29 @@ func (p *piece) find(pat *media.Pattern, replacement string) ([]splice, int, err
 			out = append(out, splice{p.at + s.From, p.at + s.To, with})
 			continue
 		}
-		for i := s.From; i < s.To; i++ {
-			from, to, ok := p.source(i)
-			if !ok {
-				continue
-			}
-			k := len(out) - 1
-			switch {
-			case k >= 0 && with == "" && out[k].to == from, k >= 0 && out[k].from <= from && out[k].to >= to:
-				out[k].to = max(out[k].to, to)
-			default:
-				out = append(out, splice{from, to, with})
-				with = ""
-			}
-		}
+		out = append(out, p.splices(s, with)...)
 	}
 	return out, n, nil
+}
+
+// splices are those that put a text in the place of one span.
+func (p *piece) splices(s media.Span, with string) []splice {
+	var out []splice
+	for i := s.From; i < s.To; i++ {
+		from, to, ok := p.source(i)
+		if !ok {
+			continue
+		}
+		k := len(out) - 1
+		switch {
+		case k >= 0 && with == "" && out[k].to == from, k >= 0 && out[k].from <= from && out[k].to >= to:
+			out[k].to = max(out[k].to, to)
+		default:
+			out = append(out, splice{from, to, with})
+			with = ""
+		}
+	}
+	return out
 }
 
 func seq(from, to int) []int {
