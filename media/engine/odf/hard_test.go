@@ -15,7 +15,7 @@ import (
 func flat(root, body string) media.Payload {
 	mime := map[string]string{"text": fodtMIME, "spreadsheet": fodsMIME}[root]
 	return media.Payload{Name: "a." + map[string]string{"text": "fodt", "spreadsheet": "fods"}[root], MIME: mime,
-		Data: []byte(xmlHead + "<office:document" + names + ` xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0" xmlns:chart="urn:oasis:names:tc:opendocument:xmlns:chart:1.0" office:mimetype="` + base + root + `"><office:body><office:` + root + `>` + body + "</office:" + root + "></office:body></office:document>")}
+		Data: []byte(xmlHead + "<office:document" + names + ` xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:config="urn:oasis:names:tc:opendocument:xmlns:config:1.0" xmlns:chart="urn:oasis:names:tc:opendocument:xmlns:chart:1.0" office:mimetype="` + base + root + `"><office:body><office:` + root + `>` + body + "</office:" + root + "></office:body></office:document>")}
 }
 
 // Files made to grow without end, or that lead to themselves, are read within bounds or refused.
@@ -96,6 +96,7 @@ func TestRedactODFByPattern(t *testing.T) {
 		"name of a style":     at(`<text:p text:style-name="x">55-4433</text:p>`),
 		"zeros":               at(`<text:p>55&#0000000000000000000000000000000000000000000045;4433</text:p>`),
 		"old version":         rebuilt(t, base, map[string]string{"VersionList.xml": `<v:version-list xmlns:v="x"><v:version-entry v:title="55-4433"/></v:version-list>`, "Versions/Version1": string(rebuilt(t, base, map[string]string{"content.xml": strings.Replace(m["content.xml"], p, p+"<text:p>55-4433</text:p>", 1)}).Data), "content.xml": strings.Replace(m["content.xml"], p, p+"<text:p>55-4433</text:p>", 1)}),
+		"declined":            at(`<text:p>1<text:change text:change-id="d9"/>4433</text:p><text:p>2 55-<text:change-start text:change-id="i9"/>x<text:s/>y<text:change-end text:change-id="i9"/>4433</text:p>` + `<text:tracked-changes><text:changed-region text:id="d9"><text:deletion><office:change-info/><text:p>55-</text:p></text:deletion></text:changed-region><text:changed-region text:id="i9"><text:insertion/></text:changed-region></text:tracked-changes>`),
 		"ruby":                at(`<text:p><text:ruby><text:ruby-base>55-</text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby><text:ruby><text:ruby-base>4433</text:ruby-base></text:ruby></text:p>`),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ package odf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -298,6 +299,43 @@ var grammar = &tree.Grammar{
 		return "\n"
 	},
 	Shorter: func(n *tree.Node, left string) string { return fmt.Sprintf(`<%s text:c="%d"/>`, n.Raw, len(left)) },
+	Other:   declined,
+}
+
+// declined reads a text as those do who decline its tracked changes: with what was deleted in its place, and without what
+// was inserted.
+func declined(usual *tree.Grammar, root *tree.Node) *tree.Grammar {
+	deleted, inserted := map[string]*tree.Node{}, map[string]bool{}
+	for _, list := range root.All("text:tracked-changes") {
+		for _, c := range list.All("text:changed-region") {
+			id := cmp.Or(c.Get("text:id"), c.Get("xml:id"))
+			if del := c.Child("text:deletion"); del != nil {
+				deleted[id] = del
+			}
+			inserted[id] = c.Child("text:insertion") != nil
+		}
+	}
+	if len(inserted) == 0 {
+		return nil
+	}
+	g := *usual
+	g.Other = nil
+	g.Instead = func(n *tree.Node) *tree.Node {
+		if n.Name == "text:change" {
+			return deleted[n.Get("text:change-id")]
+		}
+		return nil
+	}
+	g.Leave = func(n *tree.Node) int {
+		switch {
+		case n.Name == "text:change-start" && inserted[n.Get("text:change-id")]:
+			return 1
+		case n.Name == "text:change-end" && inserted[n.Get("text:change-id")]:
+			return -1
+		}
+		return 0
+	}
+	return &g
 }
 
 // wordNames are the local names of attributes that hold words.

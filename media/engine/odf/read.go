@@ -400,6 +400,12 @@ func (c *runs) read(n *tree.Node, run flow.Run) {
 				note.Date, _, _ = strings.Cut(a.Words(), "T")
 			}
 			c.note(note)
+		case "text:p", "text:h": // no program writes one within another
+			c.asides = append(c.asides, c.rd.para(k)...)
+		case "text:list":
+			c.asides = append(c.asides, c.rd.list(k, 1, "")...)
+		case "table:table":
+			c.asides = append(c.asides, c.rd.table(k))
 		case "text:change-start", "text:change-end":
 			c.rd.mark(k)
 		case "text:change":

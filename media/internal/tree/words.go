@@ -57,6 +57,12 @@ type Grammar struct {
 	Keep bool                 // blanks count as they stand; else several read as one
 	// Shorter writes the sign for what is left of it, where only a part was replaced. nil: nothing is left.
 	Shorter func(n *Node, left string) string
+	// Other returns how a part reads to those who decline its tracked changes, or nil where it has none.
+	Other func(g *Grammar, root *Node) *Grammar
+	// Instead returns the element that is read in the place of another, with its paragraphs as one text. nil: none.
+	Instead func(n *Node) *Node
+	// Leave says that what comes after an element is left out (1), or no longer (-1).
+	Leave func(n *Node) int
 }
 
 // Streams returns the running text of a tree: the main one first.
@@ -75,6 +81,7 @@ type gather struct {
 	src   []byte
 	out   []*Stream
 	signs int
+	left  int // how many times what comes is left out
 }
 
 func (c *gather) apart(n *Node) {
@@ -86,13 +93,27 @@ func (c *gather) apart(n *Node) {
 func (c *gather) walk(n *Node, s *Stream, para bool) {
 	for _, k := range n.Kids {
 		if k.Name == "" {
-			c.chars(k, s)
+			if c.left <= 0 {
+				c.chars(k, s)
+			}
 			continue
+		}
+		if c.g.Leave != nil {
+			c.left += c.g.Leave(k)
+		}
+		if c.g.Instead != nil {
+			if in := c.g.Instead(k); in != nil {
+				c.instead(in, s)
+				continue
+			}
 		}
 		switch c.g.Kind(k, para) {
 		case Inline:
 			c.walk(k, s, para)
 		case Sign:
+			if c.left > 0 {
+				continue
+			}
 			text := c.g.Sign(k)
 			if c.signs += len(text); c.signs > maxSigns && text != "" {
 				_, n := utf8.DecodeRuneInString(text)
@@ -110,6 +131,21 @@ func (c *gather) walk(n *Node, s *Stream, para bool) {
 				s.add("\n", -1, -1, nil)
 			}
 		}
+	}
+}
+
+// instead adds the paragraphs of an element, those after the first on lines of their own.
+func (c *gather) instead(n *Node, s *Stream) {
+	first := true
+	for _, p := range n.Kids {
+		if p.Name == "" || !c.g.Para(p) {
+			continue
+		}
+		if !first && s.tail() != '\n' {
+			s.add("\n", -1, -1, nil)
+		}
+		first = false
+		c.walk(p, s, true)
 	}
 }
 
@@ -241,17 +277,9 @@ func (d *Redaction) Part(name string, src []byte, space map[string]string, g *Gr
 		if err != nil {
 			return nil, err
 		}
-		var cuts []Splice
-		for _, s := range g.Streams(src, root) {
-			spans, err := p.Find(s.String())
-			if err != nil {
-				return nil, err
-			}
-			if len(spans) > 0 {
-				d.Found[i] = true
-				d.Count += len(spans)
-				cuts = append(cuts, s.Replace(g, spans, Escape(d.Replacement))...)
-			}
+		cuts, err := d.words(i, src, root, g)
+		if err != nil {
+			return nil, err
 		}
 		root.Walk(func(n *Node) bool {
 			for k := range n.Attr {
@@ -278,8 +306,35 @@ func (d *Redaction) Part(name string, src []byte, space map[string]string, g *Gr
 			return nil, err
 		}
 		src = Apply(src, cuts)
+		if g.Other == nil || g.Other(g, root) == nil {
+			continue
+		}
+		if root, err = Parse(name, src, space, lim); err != nil {
+			return nil, err
+		}
+		if cuts, err = d.words(i, src, root, g.Other(g, root)); err != nil {
+			return nil, err
+		}
+		src = Apply(src, cuts)
 	}
 	return comments(src, d)
+}
+
+// words returns the splices that replace what one pattern finds in the running text of a part.
+func (d *Redaction) words(pattern int, src []byte, root *Node, g *Grammar) ([]Splice, error) {
+	var cuts []Splice
+	for _, s := range g.Streams(src, root) {
+		spans, err := d.Patterns[pattern].Find(s.String())
+		if err != nil {
+			return nil, err
+		}
+		if len(spans) > 0 {
+			d.Found[pattern] = true
+			d.Count += len(spans)
+			cuts = append(cuts, s.Replace(g, spans, Escape(d.Replacement))...)
+		}
+	}
+	return cuts, nil
 }
 
 // decoded returns an address as people read it, with what %41 stands for; ok is false where that is no other text.
@@ -376,7 +431,13 @@ func (d *Redaction) Check(name string, src []byte, space map[string]string, g *G
 		return "", err
 	}
 	hit := ""
-	for _, s := range g.Streams(src, root) {
+	texts := g.Streams(src, root)
+	if g.Other != nil {
+		if other := g.Other(g, root); other != nil {
+			texts = append(texts, other.Streams(src, root)...)
+		}
+	}
+	for _, s := range texts {
 		if hit, err = d.Hit(s.String()); hit != "" || err != nil {
 			return hit, err
 		}
