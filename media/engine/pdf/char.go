@@ -65,7 +65,11 @@ func (c *stream) see(list object.Array) {
 			if !shape.known {
 				w.unsure++
 			}
-			if shape.text != "" && em > 0 && across > 0 && len(w.seen) < 4_000_000 {
+			if len(w.seen) >= mostSeen {
+				w.limit = true
+				return
+			}
+			if shape.text != "" && em > 0 && across > 0 {
 				x, y := place(at)
 				width := shape.width * st.size
 				if f.down != 0 {
@@ -127,6 +131,9 @@ func (d *document) seenOn(page object.Dict, room []char, stop func() bool) (seen
 	}
 	return w.seen, picture, w.unsure*20 <= len(w.seen) && !w.limit
 }
+
+// mostSeen is how many characters of a page are read.
+const mostSeen = 4_000_000
 
 // readMost is how many operators are read of a page before it is left to PDFium, whose calls can be stopped.
 const readMost = 3_000_000

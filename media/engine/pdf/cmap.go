@@ -70,7 +70,7 @@ func (m *cmap) read(data []byte) {
 	each(data, func(op object.Keyword, args []object.Object) {
 		switch op {
 		case "endcodespacerange":
-			for i := 0; i+1 < len(args) && len(m.spans) < 1000; i += 2 {
+			for i := 0; i+1 < len(args) && len(m.spans) < 100; i += 2 {
 				s, _ := args[i].(object.String)
 				m.spans = append(m.spans, codeSpan{len(s), code(args[i]), code(args[i+1])})
 			}
@@ -84,7 +84,7 @@ func (m *cmap) read(data []byte) {
 				}
 			}
 		case "endcidrange":
-			for i := 0; i+2 < len(args) && len(m.runs) < 100_000; i += 3 {
+			for i := 0; i+2 < len(args) && len(m.runs) < 10_000; i += 3 {
 				if cid, ok := args[i+2].(int64); ok {
 					m.runs, m.identity = append(m.runs, cidRun{code(args[i]), code(args[i+1]), int(cid)}), false
 				}
@@ -186,7 +186,7 @@ func (f *font) unicode(data []byte) {
 			for i := 0; i+2 < len(args); i += 3 {
 				from, to := code(args[i]), code(args[i+1])
 				list, isList := args[i+2].(object.Array)
-				for c := from; c <= min(to, from+65535) && from >= 0; c++ {
+				for c := from; c <= min(to, from+65535) && from >= 0 && f.more(); c++ {
 					if isList {
 						if c-from < len(list) {
 							f.mean(c, list[c-from], 0)
@@ -216,7 +216,7 @@ func code(o object.Object) int {
 // mean says what a code means: a text, its last character moved on.
 func (f *font) mean(c int, to object.Object, plus int) {
 	s, ok := to.(object.String)
-	if c < 0 || !ok || len(s) == 0 || len(f.words) > 1<<17 {
+	if c < 0 || !ok || len(s) == 0 {
 		return
 	}
 	if len(s) == 1 {

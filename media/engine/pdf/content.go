@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/tackle-dev/tackle/media/engine/pdf/object"
@@ -68,6 +69,7 @@ type walker struct {
 	open   int // q without Q at the end of the outermost stream
 	limit  bool
 	said   []string // the alternatives that were met
+	mended bool     // a form that shows itself was taken out of it
 
 	// reading collects what is shown in seen, and changes nothing.
 	reading bool
@@ -80,6 +82,7 @@ type walker struct {
 
 // shownForm is a form as it was, and which of its glyphs were left out so far, on whatever page.
 type shownForm struct {
+	open bool // it is being walked over: a form within itself shows nothing more
 	src  []byte
 	gone map[int]bool
 }
@@ -182,7 +185,7 @@ func (c *stream) operator(op string) {
 	case "gs":
 		if n, ok := c.arg(0).(object.Name); ok {
 			if f := c.w.d.Array(c.w.d.Dict(c.w.d.Dict(c.res["ExtGState"])[n])["Font"]); len(f) == 2 {
-				c.st.font = c.w.d.fontOf(c.w.d.Dict(f[0]))
+				c.st.font = c.w.d.knownFont(f[0])
 				c.st.size, _ = object.Number(c.w.d.Resolve(f[1]))
 			}
 		}
@@ -270,28 +273,39 @@ func (c *stream) move(x, y float64) {
 	c.tm = c.lm
 }
 
-func (c *stream) font(n object.Name) *font {
-	d := c.w.d
-	ref := d.Dict(c.res["Font"])[n]
-	if r, ok := ref.(object.Ref); ok {
-		if f := d.known[r.Num]; f != nil {
-			return f
+func (c *stream) font(n object.Name) *font { return c.w.d.knownFont(c.w.d.Dict(c.res["Font"])[n]) }
+
+// knownFont reads a font once.
+func (d *document) knownFont(o object.Object) *font {
+	if r, ok := o.(object.Ref); ok {
+		f := d.known[r.Num]
+		if f == nil {
+			if d.known == nil {
+				d.known = map[int]*font{}
+			}
+			f = d.fontOf(d.Dict(r))
+			d.known[r.Num] = f
 		}
-		f := d.fontOf(d.Dict(r))
-		if d.known == nil {
-			d.known = map[int]*font{}
-		}
-		d.known[r.Num] = f
 		return f
 	}
-	return d.fontOf(d.Dict(ref))
+	dict := d.Dict(o)
+	at := reflect.ValueOf(dict).Pointer() // the file holds it, so that it stays what it is
+	f := d.direct[at]
+	if f == nil {
+		if d.direct == nil {
+			d.direct = map[uintptr]*font{}
+		}
+		f = d.fontOf(dict)
+		d.direct[at] = f
+	}
+	return f
 }
 
 // show goes over shown text. Glyphs that are left out leave their width behind, so that everything else keeps its place.
 func (c *stream) show(before string, list object.Array) {
 	st := &c.st
 	if st.font == nil {
-		st.font = c.w.d.fontOf(nil)
+		st.font = c.w.d.knownFont(nil)
 	}
 	if c.w.reading {
 		c.see(list)
@@ -451,7 +465,7 @@ func (c *stream) do() {
 				w.limit = true
 				return
 			}
-			f = &shownForm{data, map[int]bool{}}
+			f = &shownForm{src: data, gone: map[int]bool{}}
 			if d.shown == nil {
 				d.shown = map[*object.Stream]*shownForm{}
 			}
@@ -465,7 +479,16 @@ func (c *stream) do() {
 		if res == nil {
 			res = c.res
 		}
-		if out, changed := w.walkForm(f.src, res, m.then(c.st.ctm), f); changed {
+		if f.open {
+			if w.strip { // PDFium would not come to an end
+				delete(d.Dict(c.res["XObject"]), n)
+				w.mended = true
+			}
+			return
+		}
+		f.open = true
+		out, changed := w.walkForm(f.src, res, m.then(c.st.ctm), f)
+		if f.open = false; changed {
 			// The same stream, so that all who refer to it see the change.
 			made := object.Deflate(out, s.Dict)
 			s.Raw, s.Dict = made.Raw, made.Dict

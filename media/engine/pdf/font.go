@@ -28,6 +28,7 @@ type font struct {
 	words    map[int]string
 	program  func() map[int]rune // reads glyphs, when they are needed
 	glyphs   map[int]rune        // the characters that the program of the font has for its glyphs
+	entries  int                 // of its tables, so far
 	down     float64             // how far glyphs move down in vertical writing, as a part of the size; 0 for horizontal writing
 	met      map[int]shape
 	rescaled bool // its own space is not of thousandths of its size
@@ -246,7 +247,7 @@ func (d *document) cidWidths(f *font, list object.Array) {
 		}
 		last := d.Int(list[i+1], -1)
 		w, _ := object.Number(d.Resolve(list[i+2]))
-		for c := first; c <= min(last, first+65535); c++ {
+		for c := first; c <= min(last, first+65535) && f.more(); c++ {
 			f.cids[c] = w
 		}
 		i += 3
@@ -295,6 +296,9 @@ func (f *font) shapeOf(code, size int) shape {
 // program reads which characters the glyphs of a TrueType font belong to.
 func (d *document) program(s *object.Stream, to object.Object) map[int]rune {
 	out := map[int]rune{}
+	if d.programs++; d.programs > 50 {
+		return out
+	}
 	data, _, err := d.Decode(s)
 	if err != nil {
 		return out
@@ -331,6 +335,13 @@ func (d *document) program(s *object.Stream, to object.Object) map[int]rune {
 		}
 	}
 	return out
+}
+
+// more counts the entries of the tables of a font, and says when there are too many: a range of codes can be small and
+// name a great many, again and again.
+func (f *font) more() bool {
+	f.entries++
+	return f.entries < 1<<18
 }
 
 // next cuts the first code off a string.

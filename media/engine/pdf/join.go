@@ -295,7 +295,7 @@ func (j *joiner) form(from *document, g *object.Graft) error {
 				field[k] = v
 			}
 		}
-		j.redress(field, fonts, 0)
+		j.redress(made, fonts)
 		if name, ok := d.Resolve(field["T"]).(object.String); ok {
 			if other := free(name.Text(), j.used); other != name.Text() {
 				changed = append(changed, fmt.Sprintf("%q to %q", name.Text(), other))
@@ -365,10 +365,13 @@ func (j *joiner) resources(from *document, ours, theirs object.Dict, g *object.G
 }
 
 // redress gives a field and those below it the new names of fonts.
-func (j *joiner) redress(field object.Dict, fonts map[string]string, depth int) {
-	if field == nil || depth > 50 || len(fonts) == 0 {
-		return
+func (j *joiner) redress(field object.Object, fonts map[string]string) {
+	if len(fonts) > 0 {
+		j.d.tree(field, func(node object.Dict) { j.rename(node, fonts) })
 	}
+}
+
+func (j *joiner) rename(field object.Dict, fonts map[string]string) {
 	if s, ok := j.d.Resolve(field["DA"]).(object.String); ok {
 		l := object.NewLexer([]byte(s))
 		var b bytes.Buffer
@@ -386,9 +389,6 @@ func (j *joiner) redress(field object.Dict, fonts map[string]string, depth int) 
 			b.WriteByte(' ')
 		}
 		field["DA"] = object.String(strings.TrimSpace(b.String()))
-	}
-	for _, k := range j.d.Array(field["Kids"]) {
-		j.redress(j.d.Dict(k), fonts, depth+1)
 	}
 }
 

@@ -19,7 +19,7 @@ type entry struct {
 func (d *document) entries(tree object.Object) []entry {
 	var out []entry
 	seen := map[object.String]bool{}
-	d.names(tree, 0, func(k object.String, v object.Object) {
+	d.names(tree, func(k object.String, v object.Object) {
 		if !seen[k] && len(out) < 1_000_000 {
 			seen[k] = true
 			out = append(out, entry{k, v})
@@ -62,23 +62,14 @@ type label struct {
 // labels returns how the pages of a document are numbered, in order; nil where it does not say.
 func (d *document) labels() []label {
 	var out []label
-	var walk func(o object.Object, depth int)
-	walk = func(o object.Object, depth int) {
-		node := d.Dict(o)
-		if node == nil || depth > 50 || len(out) > 1_000_000 {
-			return
-		}
+	d.tree(d.Catalog()["PageLabels"], func(node object.Dict) {
 		nums := d.Array(node["Nums"])
 		for i := 0; i+1 < len(nums); i += 2 {
 			if how := d.Dict(nums[i+1]); how != nil {
 				out = append(out, label{d.Int(nums[i], 0), how})
 			}
 		}
-		for _, k := range d.Array(node["Kids"]) {
-			walk(k, depth+1)
-		}
-	}
-	walk(d.Catalog()["PageLabels"], 0)
+	})
 	slices.SortStableFunc(out, func(a, b label) int { return cmp.Compare(a.page, b.page) })
 	return out
 }

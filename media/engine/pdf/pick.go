@@ -75,7 +75,8 @@ func (d *document) pick(leaves []leaf, pages []int) ([]byte, error) {
 		form = maps.Clone(form)
 		delete(form, "XFA")
 		delete(form, "CO")
-		form["Fields"] = d.fieldsOf(d.Array(form["Fields"]), widgets, 0)
+		met := 0
+		form["Fields"] = d.fieldsOf(d.Array(form["Fields"]), widgets, 0, &met)
 		catalog["AcroForm"] = form
 	}
 	trailer := d.Trailer
@@ -145,20 +146,21 @@ func (d *document) relinked(a object.Object, at map[int]int, kept map[int]bool) 
 }
 
 // fieldsOf returns the fields that have a widget on a page that is kept, without their other widgets.
-func (d *document) fieldsOf(list object.Array, widgets map[int]bool, depth int) object.Array {
+func (d *document) fieldsOf(list object.Array, widgets map[int]bool, depth int, met *int) object.Array {
 	out := object.Array{}
 	for _, o := range list {
 		r, _ := o.(object.Ref)
 		v := d.Dict(o)
 		kids := d.Array(v["Kids"])
+		*met++
 		switch {
-		case v == nil || depth > 50:
+		case v == nil || depth > 50 || *met > mostNodes:
 		case kids == nil:
 			if widgets[r.Num] {
 				out = append(out, o)
 			}
 		default:
-			left := d.fieldsOf(kids, widgets, depth+1)
+			left := d.fieldsOf(kids, widgets, depth+1, met)
 			if len(left) == 0 {
 				continue
 			}

@@ -114,7 +114,7 @@ func (x *redaction) plain() error {
 		if said = append(said, w.said...); differs {
 			p.dict["Contents"] = d.Add(object.Deflate(out, nil))
 		}
-		changed = changed || differs || len(w.said) > 0
+		changed = changed || differs || len(w.said) > 0 || w.mended
 	}
 	d.each(func(o object.Object) {
 		v, ok := o.(object.Dict)
@@ -144,7 +144,7 @@ func (x *redaction) plain() error {
 	if err != nil {
 		return fail(x.r.In.Name, err)
 	}
-	d.File, d.data, d.shown, d.known, d.masks, d.list = f, data, nil, nil, nil, nil
+	d.File, d.data, d.shown, d.known, d.direct, d.masks, d.list = f, data, nil, nil, nil, nil, nil
 	x.leaves = d.leaves()
 	return nil
 }
