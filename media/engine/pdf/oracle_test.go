@@ -3,6 +3,7 @@ package pdf_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 )
 
 // oracle returns where a program is, and ends the test where it is not: with TACKLE_ORACLES as a failure.
@@ -189,5 +191,51 @@ func TestOracle_Policy(t *testing.T) {
 	}
 	if got := fmt.Sprint(query(t, pdf, "extract metadata").Read.Data); !strings.Contains(got, "page_count:193") {
 		t.Error(got)
+	}
+}
+
+// What exiftool reads of a file is what is described, and of a sanitised or redacted one nothing about its author is left.
+func TestOracle_Metadata(t *testing.T) {
+	tool := oracle(t, "exiftool", "libimage-exiftool-perl")
+	read := func(data []byte) map[string]any {
+		name := filepath.Join(t.TempDir(), "a.pdf")
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(tool, "-json", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []map[string]any
+		if err := json.Unmarshal(out, &list); err != nil || len(list) != 1 {
+			t.Fatal(err)
+		}
+		return list[0]
+	}
+	s := newSheet()
+	s.page(line(300, "Page a "+ssn), nil)
+	s.page(line(300, "Page b"), nil)
+	s.Trailer["Info"] = s.Add(object.Dict{"Title": object.TextString("Übersicht"), "Author": object.String("Someone"), "Producer": object.String("a program"), "CreationDate": object.String("D:20260102030405Z")})
+	s.catalog["Metadata"] = s.Add(&object.Stream{Dict: object.Dict{"Type": object.Name("Metadata"), "Subtype": object.Name("XML")}, Raw: []byte(`<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/">` +
+		`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" dc:source="the source"/></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`)})
+	ours, theirs := query(t, s.bytes(), "extract metadata").Read.Data.(map[string]any), read(s.bytes())
+	for k, name := range map[string]string{"title": "Title", "author": "Author", "page_count": "PageCount", "pdf_version": "PDFVersion"} {
+		if fmt.Sprint(ours[k]) != fmt.Sprint(theirs[name]) {
+			t.Errorf("%s: %v, exiftool %v", k, ours[k], theirs[name])
+		}
+	}
+	if theirs["Source"] != "the source" {
+		t.Errorf("exiftool does not read the test's metadata: %v", theirs)
+	}
+	for _, statement := range []string{"sanitize", redactSSN} {
+		left := read(query(t, s.bytes(), statement).Media.Data)
+		for _, k := range []string{"Title", "Author", "Producer", "CreateDate", "Source", "Creator"} {
+			if v, ok := left[k]; ok {
+				t.Errorf("%s leaves %s: %v", statement, k, v)
+			}
+		}
+		if fmt.Sprint(left["PageCount"]) != "2" {
+			t.Errorf("%s: %v", statement, left)
+		}
 	}
 }
