@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/tackle-dev/tackle/host/local/confine"
 	"github.com/tackle-dev/tackle/host/local/scratch"
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine/ext"
@@ -35,7 +36,7 @@ func (b *Box) mediaPrograms() *ext.Finder {
 		Model: conf.Speech.ModelFile,
 	}
 	if b.commands.runner != nil && (conf.Programs == nil || *conf.Programs) {
-		cfg.Runner = programs.OnHost{Runner: b.commands.runner}
+		cfg.Runner = programs.OnHost{Runner: b.commands.runner, Confine: b.confinement()}
 	}
 	if s := conf.Speech; s.URL != "" {
 		cfg.Speech = &ext.Speech{URL: s.URL, Model: s.Model, Key: s.APIKey.Reveal(), Post: postSpeech}
@@ -96,6 +97,16 @@ func (b *Box) MediaPrograms(ctx context.Context) ([]MediaProgram, error) {
 		return nil, err
 	}
 	return b.mediaFinder.Find(ctx)
+}
+
+// MediaConfinement says, in a sentence for a person, what the programs for media are kept from on this machine.
+func (b *Box) MediaConfinement() string { return b.confinement().String() }
+
+func (b *Box) confinement() confine.Holds {
+	if b.cfg.Host != nil {
+		return confine.Holds{Reason: "the program that opened this host runs them"}
+	}
+	return confine.Here()
 }
 
 // speechTime is how long a speech service may take for one request.

@@ -223,14 +223,14 @@ func (r *run) hop(ctx context.Context, in Payload, to string, options map[string
 	if err != nil {
 		return Result{}, err
 	}
-	req := r.request(in, options)
+	req := r.request(ctx, in, options)
 	req.To = to
 	return do(ctx, req)
 }
 
 // request is what every engine is told.
-func (r *run) request(in Payload, args map[string]any) *Request {
-	req := &Request{In: in, Args: args, Limits: r.p.cfg.Limits}
+func (r *run) request(ctx context.Context, in Payload, args map[string]any) *Request {
+	req := &Request{In: in, Args: args, Limits: r.p.cfg.Limits.During(ctx)}
 	password := args["password"]
 	req.ReadText = func(ctx context.Context, p Payload) (string, error) {
 		return r.text(ctx, p, map[string]any{"password": password})

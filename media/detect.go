@@ -175,11 +175,15 @@ func textType(b []byte, hint string) string {
 	case strings.Contains(head, "<svg") && strings.HasPrefix(head, "<"):
 		markup = "image/svg+xml"
 	case strings.HasPrefix(head, "<?xml") && strings.Contains(head, "office:document"):
+		// The kind stands among dozens of namespaces, in any order.
+		root, _, _ := strings.Cut(string(b[:min(len(b), 64<<10)]), "<office:body")
 		switch {
-		case strings.Contains(head, odf+"spreadsheet"):
+		case strings.Contains(root, `office:mimetype="`+odf+`spreadsheet"`):
 			markup = mimeOf("fods")
-		case strings.Contains(head, odf+"text"):
+		case strings.Contains(root, `office:mimetype="`+odf+`text"`):
 			markup = mimeOf("fodt")
+		default:
+			markup = "application/xml"
 		}
 	case strings.HasPrefix(head, "<?xml"):
 		markup = "application/xml"

@@ -89,7 +89,7 @@ type Request struct {
 	With    []Payload      // the media that the arguments name, in order
 	Changes []Change       // of a mutation, in the order in which they are to be done
 	Quality int            // of a mutation: 1 to 100, 0 as the engine likes
-	Limits  Limits
+	Limits  Limits         // their Err is that of the context
 	// ReadText gives the text of a media by whatever engine converts it, for comparisons.
 	ReadText func(ctx context.Context, p Payload) (string, error)
 	// ReadPicture gives the text in a picture. It is nil where nothing here can, or where the step says not to.

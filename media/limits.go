@@ -2,6 +2,7 @@ package media
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 )
@@ -20,6 +21,23 @@ type Limits struct {
 	Sound    time.Duration // that one sound may last. Default 6 hours
 	Time     time.Duration // of one run. Default 2 minutes
 	Match    time.Duration // of one regular expression on one text. Default 2 seconds
+
+	run context.Context // see During
+}
+
+// During returns the limits for work that ends with a context. The pipeline gives them to its engines.
+func (l Limits) During(ctx context.Context) Limits {
+	l.run = ctx
+	return l
+}
+
+// Err returns the error of the context of the work, once it has ended. What goes through much of a file looks at it every
+// few thousand steps, so that a run that nobody waits for ends soon.
+func (l *Limits) Err() error {
+	if l.run == nil {
+		return nil
+	}
+	return l.run.Err()
 }
 
 // WithDefaults returns the limits with every field set.

@@ -455,6 +455,8 @@ func TestIdentify(t *testing.T) {
 		{"<?xml version='1.0'?><a/>", "", "", "application/xml"},
 		{"\x00\x01\x02", "text/plain", "", "application/octet-stream"},
 		{"%PDF-1.7", "", "", pdf}, {"{\\rtf1", "", "", "application/rtf"}, {"RIFF....WAVE", "", "", "audio/wav"},
+		{"<?xml version='1.0'?><office:document " + strings.Repeat(`xmlns:x="urn:x" `, 200) + `office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body>`, "", "a.fods", "application/vnd.oasis.opendocument.spreadsheet-flat-xml"},
+		{`<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.presentation">`, "", "a.fodp", "application/xml"},
 		{"PK\x03\x04 broken", docx, "", "application/zip"},
 		{"hi", "TEXT/MARKDOWN; charset=utf-8", "", "text/markdown"},
 	} {
@@ -476,6 +478,10 @@ func TestPatterns(t *testing.T) {
 		{Match{Source: `^x.y$`, Flags: "ms"}, "x\ny\nxay", "[]\n[]"},
 		{Match{Source: `x*`}, "axxb", "a[]b"},
 		{Match{Source: `\p{L}+`, Flags: "u"}, "1é日2", "1[]2"},
+		// What nobody sees hides nothing, and goes with what it stands in.
+		{Match{Text: "secret"}, "a se\u00adc\u200bret, secret\u200d, sec ret", "a [], []\u200d, sec ret"},
+		{Match{Source: `\d{3}-\d{2}`}, "\u202a1\u202c23-4\u20605 123-45", "\u202a[] []"},
+		{Match{Source: `a+`}, "aa\u00ada b", "[] b"},
 	} {
 		p, err := NewPattern(tt.m, time.Second)
 		if err != nil {

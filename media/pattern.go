@@ -1,11 +1,14 @@
 package media
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -48,8 +51,57 @@ func NewPattern(m Match, limit time.Duration) (*Pattern, error) {
 // Span is a run of bytes [From, To).
 type Span struct{ From, To int }
 
-// Find returns all matches that are not empty, in order, none overlapping. Errors: *Error when it took too long.
+// Find returns all matches that are not empty, in order, none overlapping. Characters that nobody sees, such as soft hyphens
+// and joiners, do not hide a match that they stand in: it is found as if they were not there, and they are within its span.
+// Errors: *Error when it took too long.
 func (p *Pattern) Find(text string) ([]Span, error) {
+	out, err := p.find(text)
+	if err != nil || !strings.ContainsFunc(text, unseen) {
+		return out, err
+	}
+	bare := make([]byte, 0, len(text))
+	at := make([]int, 0, len(text)) // of each byte of bare in text
+	for i, r := range text {
+		if unseen(r) {
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(text[i:])
+		for k := range n {
+			bare, at = append(bare, text[i+k]), append(at, i+k)
+		}
+	}
+	more, err := p.find(string(bare))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range more {
+		out = append(out, Span{at[s.From], at[s.To-1] + 1})
+	}
+	slices.SortFunc(out, func(a, b Span) int { return cmp.Or(a.From-b.From, b.To-a.To) })
+	n := 0
+	for _, s := range out {
+		if n > 0 && s.From < out[n-1].To {
+			out[n-1].To = max(out[n-1].To, s.To)
+			continue
+		}
+		out[n], n = s, n+1
+	}
+	return out[:n], nil
+}
+
+// unseen reports whether a character takes no room and has no shape: soft hyphen, joiners and marks of direction.
+func unseen(r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r == 0xad, r == 0x034f, r == 0x061c, r == 0x180e, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2064, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+		return true
+	}
+	return false
+}
+
+// find matches a text as it stands.
+func (p *Pattern) find(text string) ([]Span, error) {
 	var out []Span
 	if p.re == nil {
 		for at := 0; ; {

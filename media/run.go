@@ -337,7 +337,7 @@ func (r *run) edit(ctx context.Context, s *Step, in Payload) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	req := r.op(s.Verb, s.Args, in)
+	req := r.op(ctx, s.Verb, s.Args, in)
 	req.With = with
 	res, err := do(ctx, req)
 	if err != nil {
@@ -378,8 +378,8 @@ func (r *run) reencoded(ctx context.Context, res Result, format string) (Result,
 	return res, nil
 }
 
-func (r *run) op(verb string, args map[string]any, in Payload) *Request {
-	req := r.request(in, args)
+func (r *run) op(ctx context.Context, verb string, args map[string]any, in Payload) *Request {
+	req := r.request(ctx, in, args)
 	req.Op = verb
 	req.ReadText = func(ctx context.Context, p Payload) (string, error) {
 		return r.words(ctx, p, map[string]any{"password": args["password"]})
@@ -527,7 +527,7 @@ func DecodeText(data []byte) string {
 func (r *run) metadata(ctx context.Context, s *Step, in Payload) (Result, error) {
 	m := map[string]any{"filename": in.Name, "mime_type": in.MIME, "size_bytes": len(in.Data), "family": FamilyOf(in.MIME)}
 	for _, c := range r.edits("extract.metadata", in.MIME) {
-		res, err := c.do(ctx, r.op("extract.metadata", s.Args, in))
+		res, err := c.do(ctx, r.op(ctx, "extract.metadata", s.Args, in))
 		if err != nil {
 			if ctx.Err() != nil {
 				return Result{}, ctx.Err()

@@ -22,6 +22,7 @@ have pocketsphinx_continuous || need+=(pocketsphinx pocketsphinx-en-us)
 [ -e /usr/share/pocketsphinx/test/data/librivox ] || need+=(pocketsphinx-testdata)
 have vips || need+=(libvips-tools)
 have qpdf || need+=(qpdf)
+have exiftool || need+=(libimage-exiftool-perl) # reads what stands beside the content of redacted files
 [ -e /usr/share/doc/debian-policy/policy.pdf.gz ] || need+=(debian-policy) # one text as a PDF and as words
 have pandoc || need+=(pandoc)
 [ -e /usr/lib/python3/dist-packages/uno.py ] || need+=(python3-uno) # keeps LibreOffice running between files

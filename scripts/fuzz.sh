@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 fuzz() {
   local out try
   for try in 1 2 3; do
-    if out=$(go test "./$1" -run '^$' -fuzz "^$2\$" -fuzztime "$duration" -parallel 1 2>&1 </dev/null); then
+    if out=$(go test "./$1" -run '^$' -fuzz "^$2\$" -fuzztime "$duration" -fuzzminimizetime 20x -parallel 1 2>&1 </dev/null); then
       printf 'fuzz %-40s %s\n' "$1" "$2"
       return 0
     fi

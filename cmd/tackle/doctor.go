@@ -134,7 +134,7 @@ func mediaChecks(ctx context.Context, box *tackle.Box) []checkResult {
 	if err != nil {
 		return []checkResult{{Name: "media programs", Detail: err.Error()}}
 	}
-	var out []checkResult
+	out := []checkResult{{Name: "media programs", OK: true, Detail: box.MediaConfinement()}}
 	for _, f := range found {
 		c := checkResult{Name: "media " + f.Name, OK: true, Detail: strings.TrimSpace(f.Version + " " + f.Path)}
 		if f.Engine == nil {

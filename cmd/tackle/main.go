@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tackle-dev/tackle"
+	"github.com/tackle-dev/tackle/host/local/confine"
 	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/permission/ask"
 	"github.com/tackle-dev/tackle/toolbox"
@@ -45,6 +46,7 @@ type usage struct{ error }
 
 func main() {
 	proc.KeeperMain() // first: as a keeper of commands this process is nothing else
+	confine.Main()    // nor as the start of a confined program
 	noCoreDumps()
 	debug.SetGCPercent(400) // a short-lived heap of small calls: fewer collections, a few MiB more
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -1,12 +1,13 @@
 // Package ext holds the engines that are programs of the machine, or a service that the operator names: LibreOffice,
-// tesseract, ffmpeg, speech recognisers, vips, qpdf, pdftotext and pandoc.
+// tesseract, ffmpeg, speech recognisers, vips and pandoc.
 //
 // Each program is tried with a small file before it counts as here, and [Finder.Find] says of each what was found or why it
 // is not used. Nothing of this happens at the start of a program: it is for the first use of media.
 //
 // A program gets its input as a file in a private folder, a fixed list of arguments, no shell, a time limit, a limit of
-// output, and a process group of its own that is ended with it. LibreOffice keeps running between conversions, with a profile
-// of its own and macros off.
+// output, and a process group of its own that is ended with it. Its options keep it from the network and from other files,
+// and where the runner confines it, it could not reach them. LibreOffice keeps running between conversions, with a profile of
+// its own and macros off.
 package ext
 
 import (
@@ -38,6 +39,11 @@ type Start struct {
 	Limit    time.Duration     // of time
 	Output   int64             // bytes of output, after which it is ended
 	FileSize int64             // bytes of a file that it may write
+
+	// For a runner that confines: the program reads what the system keeps for all programs and what lies at Read, writes in
+	// Dir, and has no network. Sockets allows it local ones.
+	Read    []string
+	Sockets bool
 }
 
 // End says how a program ended.
@@ -52,8 +58,9 @@ type End struct {
 type Resident interface {
 	// Ask sends a line, unless it is empty, and returns the next line of the program.
 	Ask(ctx context.Context, line string) (string, error)
-	// Close ends the program.
+	// Close ends its input and waits a little for it to end; Kill waits for nothing.
 	Close() error
+	Kill() error
 }
 
 // Folder is a private folder for one call. Paths are relative to it.
@@ -97,7 +104,7 @@ type Config struct {
 // Known is a program that passed its trial.
 type Known struct {
 	Name, Path, Stamp, Version string
-	Languages                  []string `json:",omitempty"` // of tesseract
+	Abilities                  []string `json:",omitempty"` // languages of tesseract, formats of vips
 }
 
 // Found says what is known of one program.
@@ -108,7 +115,7 @@ type Found struct {
 	Reason  string // why it is not used; "" where it is
 	Engine  *media.Engine
 
-	languages []string
+	abilities []string
 }
 
 // Finder finds the engines once. It is safe for concurrent use. Close ends what keeps running.
@@ -171,7 +178,7 @@ func (f *Finder) Find(ctx context.Context) ([]Found, error) {
 
 // probes look for one program each, the preferred first.
 func (f *Finder) probes() []func(context.Context) Found {
-	return []func(context.Context) Found{f.soffice, f.tesseract, f.ffmpeg, f.pdftotext, f.pandoc, f.vips, f.qpdf, f.whisper, f.vosk, f.pocketsphinx}
+	return []func(context.Context) Found{f.soffice, f.tesseract, f.ffmpeg, f.pandoc, f.vips, f.whisper, f.vosk, f.pocketsphinx}
 }
 
 // Engines returns the engines that work here.
@@ -231,7 +238,7 @@ func (f *Finder) Known() []Known {
 	var out []Known
 	for _, x := range f.found {
 		if x.Engine != nil && x.Path != "" && f.cfg.Stamp != nil && f.cfg.Stamp(x.Path) != "" {
-			out = append(out, Known{x.Name, x.Path, f.cfg.Stamp(x.Path), x.Version, x.languages})
+			out = append(out, Known{x.Name, x.Path, f.cfg.Stamp(x.Path), x.Version, x.abilities})
 		}
 	}
 	return out
@@ -250,7 +257,7 @@ func (f *Finder) passed(x *Found) (Known, bool) {
 // tried tries a program unless it was tried earlier; what it says of its version is asked afterwards.
 func (f *Finder) tried(ctx context.Context, x *Found, trial func() error, version ...string) bool {
 	if k, ok := f.passed(x); ok {
-		x.Version, x.languages = k.Version, k.Languages
+		x.Version, x.abilities = k.Version, k.Abilities
 		return true
 	}
 	if f.quick {
@@ -301,6 +308,8 @@ const maxOutput = 64 << 20
 // job is one run of a program in a private folder.
 type job struct {
 	argv []string
+	read []string          // what it reads beside them
+	sock bool              // it talks to itself over a socket
 	in   map[string][]byte // files to begin with
 	out  string            // file to read afterwards; "" is standard output
 	time time.Duration     // default: a minute
@@ -328,7 +337,7 @@ func environment(dir string) map[string]string {
 
 func (f *Finder) in(ctx context.Context, dir Folder, j job, limit int64) ([]byte, error) {
 	name, most := path.Base(j.argv[0]), cmp.Or(j.time, time.Minute)
-	end, err := f.cfg.Runner.Run(ctx, Start{Argv: j.argv, Dir: dir.Dir(), Env: environment(dir.Dir()), Limit: most, Output: maxOutput, FileSize: max(limit, 1<<20) * 2})
+	end, err := f.cfg.Runner.Run(ctx, Start{Argv: j.argv, Dir: dir.Dir(), Env: environment(dir.Dir()), Limit: most, Output: maxOutput, FileSize: max(limit, 1<<20) * 2, Read: j.read, Sockets: j.sock})
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,48 +13,24 @@ import (
 	"time"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/image"
 )
 
 // probeWord is what is written into the files with which programs are tried.
 const probeWord = "tackle"
 
+// Small files with which programs are tried: the word as a picture, and two black ones of 16 by 16 dots.
+var (
+	//go:embed probe.png
+	probePNG []byte
+	//go:embed probe.heic
+	probeHEIC []byte
+	//go:embed probe.avif
+	probeAVIF []byte
+)
+
 // limitOf is how many bytes a result may have.
 func limitOf(r *media.Request) int64 { return r.Limits.WithDefaults().Bytes }
-
-// pdftotext gives the text of a PDF.
-func (f *Finder) pdftotext(ctx context.Context) Found {
-	x, ok := f.find("pdftotext", "poppler-utils")
-	if !ok {
-		return x
-	}
-	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
-		args := []string{x.Path, "-enc", "UTF-8"}
-		if pw, _ := r.Args["password"].(string); pw != "" {
-			args = append(args, "-upw", pw)
-		}
-		b, err := f.run(ctx, job{argv: append(args, "in.pdf", "out.txt"), in: map[string][]byte{"in.pdf": r.In.Data}, out: "out.txt"}, limitOf(r))
-		if err != nil {
-			return media.Result{}, err
-		}
-		return gave(bytes.ReplaceAll(b, []byte("\f"), []byte("\n")))
-	}
-	trial := func() error {
-		res, err := do(ctx, &media.Request{In: media.Payload{Data: []byte(smallPDF)}})
-		if err == nil && !strings.Contains(string(res.Media.Data), probeWord) {
-			err = errors.New("it did not find the word of a small file")
-		}
-		return err
-	}
-	if !f.tried(ctx, &x, trial, x.Path, "-v") {
-		return x
-	}
-	return x.works(media.Engine{Convert: []media.Convert{{From: mimes("pdf"), To: []string{"txt"}, Keep: media.Text, Do: do}}})
-}
-
-// smallPDF is a page with one word. Readers repair its missing table of objects.
-const smallPDF = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
-	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
-	"4 0 obj<</Length 41>>stream\nBT /F1 24 Tf 20 100 Td (tackle) Tj ET     \nendstream endobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R/Size 6>>\n%%EOF\n"
 
 // pandoc converts between formats of running text, by structure. It runs in its sandbox, where it opens no file but the one
 // it is given: a document can name others. So it does not write docx and odt, for which it opens templates.
@@ -94,50 +71,58 @@ func (f *Finder) pandoc(ctx context.Context) Found {
 	}})
 }
 
-// vips reads pictures in formats that are not read inside: HEIC, and AVIF in plain builds.
+// vips reads pictures in formats that are not read inside: HEIC, and AVIF in plain builds. What is done to them then is done
+// inside.
 func (f *Finder) vips(ctx context.Context) Found {
 	x, ok := f.find("vips", "libvips-tools")
 	if !ok {
 		return x
 	}
 	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
-		to := map[string]string{"jpeg": "jpg"}[r.To]
-		to = cmp.Or(to, r.To)
-		out, save := "out."+to, ""
-		if q := r.Quality; q > 0 && (to == "jpg" || to == "webp" || to == "avif") {
-			save = fmt.Sprintf("[Q=%d]", q)
-		}
-		b, err := f.run(ctx, job{argv: []string{x.Path, "copy", inputName(&r.In), out + save}, in: map[string][]byte{inputName(&r.In): r.In.Data}, out: out}, limitOf(r))
+		name := inputName(&r.In)
+		b, err := f.run(ctx, job{argv: []string{x.Path, "copy", name, "out.png"}, in: map[string][]byte{name: r.In.Data}, out: "out.png"}, limitOf(r))
 		if err != nil {
 			return media.Result{}, err
 		}
 		return gave(b)
 	}
-	// A picture of one dot, in the plainest format that there is.
+	// Which formats it reads depends on what was installed with it.
 	trial := func() error {
-		res, err := do(ctx, &media.Request{In: media.Payload{Data: []byte("P5\n1 1\n255\n\x80"), MIME: "image/x-portable-graymap"}, To: "png"})
-		if err == nil && !bytes.HasPrefix(res.Media.Data, []byte("\x89PNG")) {
-			err = errors.New("it did not convert a small picture")
+		var first error
+		for format, probe := range map[string][]byte{"heic": probeHEIC, "avif": probeAVIF} {
+			res, err := do(ctx, &media.Request{In: media.Payload{Data: probe, MIME: mimes(format)[0]}, To: "png"})
+			if err == nil && !bytes.HasPrefix(res.Media.Data, []byte("\x89PNG")) {
+				err = errors.New("it made no picture of a small picture")
+			}
+			if err == nil {
+				x.abilities = append(x.abilities, format)
+			}
+			first = cmp.Or(first, err)
 		}
-		return err
+		if x.abilities != nil {
+			return nil
+		}
+		return first
 	}
 	if !f.tried(ctx, &x, trial, x.Path, "--version") {
 		return x
 	}
-	return x.works(media.Engine{Convert: []media.Convert{{From: mimes("heic", "avif"), To: []string{"png", "jpeg"}, Keep: media.Visual, Do: do}}})
-}
-
-// qpdf repairs and decrypts.
-func (f *Finder) qpdf(ctx context.Context) Found {
-	x, ok := f.find("qpdf", "qpdf")
-	if !ok {
-		return x
+	var mutate []media.Mutate
+	for _, m := range image.Engine().Mutate {
+		inside := m.Do
+		m.Over = mimes(x.abilities...)
+		m.Do = func(ctx context.Context, r *media.Request) (media.Result, error) {
+			res, err := do(ctx, r)
+			if err != nil {
+				return media.Result{}, err
+			}
+			as := *r
+			as.In = media.Payload{Data: res.Media.Data, MIME: "image/png", Name: r.In.Name}
+			return inside(ctx, &as)
+		}
+		mutate = append(mutate, m)
 	}
-	if !f.quick {
-		x.Version = f.version(ctx, x.Path, "--version")
-	}
-	x.Reason = "it is here, and nothing needs it: the engine for PDF does what it does"
-	return x
+	return x.works(media.Engine{Mutate: mutate, Convert: []media.Convert{{From: mimes(x.abilities...), To: []string{"png"}, Keep: media.Exact, Do: do}}})
 }
 
 // tesseract reads text from pictures.
@@ -147,7 +132,7 @@ func (f *Finder) tesseract(ctx context.Context) Found {
 		return x
 	}
 	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
-		lang, warnings, err := ocrLanguages(r, x.languages)
+		lang, warnings, err := ocrLanguages(r, x.abilities)
 		if err != nil {
 			return media.Result{}, err
 		}
@@ -173,13 +158,16 @@ func (f *Finder) tesseract(ctx context.Context) Found {
 		}
 		for _, l := range strings.Split(string(list), "\n")[1:] {
 			if l = strings.TrimSpace(l); l != "" && l != "osd" && !strings.ContainsAny(l, " :") {
-				x.languages = append(x.languages, l)
+				x.abilities = append(x.abilities, l)
 			}
 		}
-		if len(x.languages) == 0 {
+		if len(x.abilities) == 0 {
 			return errors.New("it has no language; on Debian: apt install tesseract-ocr-eng")
 		}
-		_, err = do(ctx, &media.Request{In: media.Payload{Data: probePicture(), MIME: "image/bmp"}, To: "txt"})
+		res, err := do(ctx, &media.Request{In: media.Payload{Data: probePNG, MIME: "image/png"}, To: "txt"})
+		if err == nil && len(bytes.TrimSpace(res.Media.Data)) == 0 { // another script than the word's reads something else
+			err = errors.New("it read nothing in a picture with a word")
+		}
 		return err
 	}
 	if !f.tried(ctx, &x, trial, x.Path, "--version") {
@@ -255,25 +243,4 @@ func ocrWords(tsv []byte) ([]byte, error) {
 		out.Confidence = float64(int(sum/float64(n)*10)) / 10
 	}
 	return json.Marshal(out)
-}
-
-// probePicture is a white picture of 64 by 64 dots.
-func probePicture() []byte {
-	const side = 64
-	b := make([]byte, 54+side*side*3)
-	copy(b, "BM")
-	put := func(at, v int) { b[at], b[at+1], b[at+2], b[at+3] = byte(v), byte(v>>8), byte(v>>16), byte(v>>24) }
-	put(2, len(b))
-	put(10, 54)
-	put(14, 40)
-	put(18, side)
-	put(22, side)
-	b[26], b[28] = 1, 24
-	put(34, side*side*3)
-	put(38, 2835)
-	put(42, 2835)
-	for i := 54; i < len(b); i++ {
-		b[i] = 0xff
-	}
-	return b
 }

@@ -3,6 +3,7 @@ package ext
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ func filterOf(mime, to string) string {
 // officeLimit is how long LibreOffice may take for one file, by default.
 const officeLimit = 90 * time.Second
 
+const debianPython = "/usr/bin/python3"
+
 // jobsOfWorker is after how many files LibreOffice is started anew.
 const jobsOfWorker = 200
 
@@ -67,8 +70,8 @@ func (f *Finder) soffice(ctx context.Context) Found {
 		return x
 	}
 	o := &office{f: f, path: x.Path}
-	if p := f.cfg.Look("python3"); p != "" && f.cfg.Exists("/usr/lib/python3/dist-packages/uno.py") {
-		o.python = p
+	if f.cfg.Exists(debianPython) && f.cfg.Exists("/usr/lib/python3/dist-packages/uno.py") {
+		o.python = debianPython // the interface is made for this one, whatever python3 is on the PATH
 	}
 	f.atEnd(o.end)
 	trial := func() error {
@@ -138,7 +141,8 @@ func (o *office) convert(ctx context.Context, r *media.Request) (media.Result, e
 	return res, err
 }
 
-// officeProfile are the settings of the profile: no macros, no links out of documents that nobody trusts, nothing remembered.
+// officeProfile are the settings of the profile: no macros, no links out of documents that nobody trusts, a proxy that is not
+// there, nothing remembered.
 const officeProfile = `<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 <item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="MacroSecurityLevel" oor:op="fuse"><value>3</value></prop></item>
@@ -146,6 +150,12 @@ const officeProfile = `<?xml version="1.0" encoding="UTF-8"?>
 <item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="BlockUntrustedRefererLinks" oor:op="fuse"><value>true</value></prop></item>
 <item oor:path="/org.openoffice.Office.Writer/Content/Update"><prop oor:name="Link" oor:op="fuse"><value>0</value></prop></item>
 <item oor:path="/org.openoffice.Office.Calc/Content/Update"><prop oor:name="Link" oor:op="fuse"><value>1</value></prop></item>
+<item oor:path="/org.openoffice.Inet/Settings"><prop oor:name="ooInetProxyType" oor:op="fuse"><value>2</value></prop></item>
+<item oor:path="/org.openoffice.Inet/Settings"><prop oor:name="ooInetHTTPProxyName" oor:op="fuse"><value>127.0.0.1</value></prop></item>
+<item oor:path="/org.openoffice.Inet/Settings"><prop oor:name="ooInetHTTPProxyPort" oor:op="fuse"><value>1</value></prop></item>
+<item oor:path="/org.openoffice.Inet/Settings"><prop oor:name="ooInetHTTPSProxyName" oor:op="fuse"><value>127.0.0.1</value></prop></item>
+<item oor:path="/org.openoffice.Inet/Settings"><prop oor:name="ooInetHTTPSProxyPort" oor:op="fuse"><value>1</value></prop></item>
+<item oor:path="/org.openoffice.Inet/Settings"><prop oor:name="ooInetNoProxy" oor:op="fuse"><value></value></prop></item>
 <item oor:path="/org.openoffice.Office.Common/Misc"><prop oor:name="FirstRun" oor:op="fuse"><value>false</value></prop></item>
 <item oor:path="/org.openoffice.Setup/Office"><prop oor:name="LastCompatibilityCheckID" oor:op="fuse"><value></value></prop></item>
 </oor:items>
@@ -180,18 +190,18 @@ func (o *office) cold(ctx context.Context, r *media.Request, filter string) ([]b
 		args = append(args, "--infilter=writer_pdf_import")
 	}
 	args = append(args, "--convert-to", ext+":"+filter, "--outdir", path.Join(dir.Dir(), "out"), path.Join(dir.Dir(), "doc", name))
-	return o.f.in(ctx, dir, job{argv: args, out: "out/in." + ext, time: o.limit()}, limitOf(r))
+	return o.f.in(ctx, dir, job{argv: args, sock: true, out: "out/in." + ext, time: o.limit()}, limitOf(r))
 }
 
 // warm converts with the LibreOffice that keeps running. An *media.Error is its last word; any other error means that the
 // file should be tried with one of its own.
 func (o *office) warm(ctx context.Context, r *media.Request, filter string) ([]byte, error) {
 	if o.jobs >= jobsOfWorker {
-		o.stop()
+		o.stop(Resident.Close)
 	}
 	if o.worker == nil {
 		if err := o.start(ctx); err != nil {
-			o.stop()
+			o.stop(Resident.Kill)
 			return nil, err
 		}
 	}
@@ -214,10 +224,10 @@ func (o *office) warm(ctx context.Context, r *media.Request, filter string) ([]b
 	answer, err := o.worker.Ask(c, string(line))
 	switch {
 	case err != nil && c.Err() != nil && ctx.Err() == nil:
-		o.stop()
+		o.stop(Resident.Kill)
 		return nil, media.Failf("LibreOffice did not finish within %v and was ended. The file may be damaged, or too large for it.", o.limit())
 	case err != nil: // it is gone: the file made it crash, or it was ended
-		o.stop()
+		o.stop(Resident.Kill)
 		return nil, err
 	case answer != "ok":
 		return nil, errors.New(answer)
@@ -241,10 +251,10 @@ func (o *office) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := dir.Put("worker.py", []byte(workerScript)); err != nil {
+	if err := dir.Put("worker.py", workerScript); err != nil {
 		return err
 	}
-	w, err := o.f.cfg.Runner.Keep(ctx, Start{Argv: []string{o.python, "-I", path.Join(dir.Dir(), "worker.py"), o.path, user, path.Base(dir.Dir())}, Dir: dir.Dir(), Env: environment(dir.Dir()), Output: 1 << 24, FileSize: 1 << 30})
+	w, err := o.f.cfg.Runner.Keep(ctx, Start{Argv: []string{o.python, "-I", path.Join(dir.Dir(), "worker.py"), o.path, user, path.Base(dir.Dir())}, Dir: dir.Dir(), Env: environment(dir.Dir()), Output: 1 << 24, FileSize: 1 << 30, Sockets: true})
 	if err != nil {
 		return err
 	}
@@ -259,9 +269,9 @@ func (o *office) start(ctx context.Context) error {
 }
 
 // stop ends the LibreOffice that keeps running.
-func (o *office) stop() {
+func (o *office) stop(how func(Resident) error) {
 	if o.worker != nil {
-		_ = o.worker.Close() // its tree is ended with this process at the latest
+		_ = how(o.worker) // its tree is ended with this process at the latest
 	}
 	if o.dir != nil {
 		_ = o.dir.Close() // swept when the next folder is made
@@ -272,66 +282,12 @@ func (o *office) stop() {
 func (o *office) end() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.stop()
+	o.stop(Resident.Close)
 	return nil
 }
 
 // workerScript starts LibreOffice, talks to it over a pipe of its own name, and answers each line of JSON with ok or with
 // what went wrong.
-const workerScript = `import json, subprocess, sys, time
-sys.path.append("/usr/lib/python3/dist-packages")
-import uno
-from com.sun.star.beans import PropertyValue
-
-def value(name, v):
-    p = PropertyValue()
-    p.Name, p.Value = name, v
-    return p
-
-def say(s):
-    sys.stdout.write(" ".join(str(s).split())[:500] + "\n")
-    sys.stdout.flush()
-
-program, user, name = sys.argv[1:4]
-pipe = "pipe,name=" + name.replace("-", "") + ";urp;"
-office = subprocess.Popen([program, "--headless", "--norestore", "--nologo", "--nolockcheck", user, "--accept=" + pipe],
-    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-local = uno.getComponentContext()
-resolver = local.ServiceManager.createInstanceWithContext("com.sun.star.bridge.UnoUrlResolver", local)
-desktop = None
-end = time.time() + 50
-while desktop is None:
-    try:
-        ctx = resolver.resolve("uno:" + pipe + "StarOffice.ComponentContext")
-        desktop = ctx.ServiceManager.createInstanceWithContext("com.sun.star.frame.Desktop", ctx)
-    except Exception as e:
-        if office.poll() is not None or time.time() > end:
-            say("LibreOffice did not start: %s" % e)
-            sys.exit(1)
-        time.sleep(0.05)
-say("ready")
-for line in sys.stdin:
-    try:
-        job = json.loads(line)
-        props = [value("Hidden", True), value("ReadOnly", True), value("MacroExecutionMode", 0), value("UpdateDocMode", 0)]
-        if "infilter" in job:
-            props.append(value("FilterName", job["infilter"]))
-        doc = desktop.loadComponentFromURL(uno.systemPathToFileUrl(job["in"]), "_blank", 0, tuple(props))
-        if doc is None:
-            say("it does not open the file")
-            continue
-        try:
-            doc.storeToURL(uno.systemPathToFileUrl(job["out"]), (value("FilterName", job["filter"]),))
-            say("ok")
-        finally:
-            doc.close(True)
-    except Exception as e:
-        say("failed: %s" % e)
-        if office.poll() is not None:
-            sys.exit(1)
-try:
-    desktop.terminate()
-except Exception:
-    pass
-office.wait(10)
-`
+//
+//go:embed worker.py
+var workerScript []byte

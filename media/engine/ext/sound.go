@@ -22,6 +22,9 @@ import (
 // speechRate is the rate that recognisers want, in samples a second.
 const speechRate = 16000
 
+// sounds are the containers that ffmpeg opens: not those that are lists of other files and addresses.
+const sounds = "aac,ac3,aiff,amr,ape,asf,au,avi,caf,dts,eac3,flac,flv,gsm,loas,matroska,webm,mov,mp4,mp3,mpc,mpc8,mpeg,mpegts,ogg,oma,rm,sox,tta,voc,w64,wav,wv,xwma"
+
 // ffmpeg decodes any sound to samples of 16 kHz. It has a filter of its own before it leaves samples out.
 func (f *Finder) ffmpeg(ctx context.Context) Found {
 	x, ok := f.find("ffmpeg", "ffmpeg")
@@ -29,7 +32,7 @@ func (f *Finder) ffmpeg(ctx context.Context) Found {
 		return x
 	}
 	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
-		b, err := f.run(ctx, job{argv: []string{x.Path, "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file", "-i", "in", "-vn", "-ac", "1", "-ar", strconv.Itoa(speechRate), "-f", "f32le", "out.raw"},
+		b, err := f.run(ctx, job{argv: []string{x.Path, "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file", "-format_whitelist", sounds, "-i", "in", "-vn", "-ac", "1", "-ar", strconv.Itoa(speechRate), "-f", "f32le", "out.raw"},
 			in: map[string][]byte{"in": r.In.Data}, out: "out.raw", time: 2 * time.Minute}, limitOf(r))
 		if err != nil {
 			return media.Result{}, err
@@ -271,7 +274,7 @@ func (f *Finder) whisper(ctx context.Context) Found {
 		if on, _ := r.Args["translate"].(bool); on {
 			args = append(args, "-tr")
 		}
-		b, err := f.run(ctx, job{argv: args, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.json", time: 10 * time.Minute}, limitOf(r))
+		b, err := f.run(ctx, job{argv: args, read: []string{f.cfg.Model}, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.json", time: 10 * time.Minute}, limitOf(r))
 		if err != nil {
 			return media.Result{}, err
 		}
@@ -314,7 +317,7 @@ func (f *Finder) vosk(ctx context.Context) Found {
 		if err != nil {
 			return media.Result{}, err
 		}
-		b, err := f.run(ctx, job{argv: []string{x.Path, "-m", f.cfg.Model, "-i", "in.wav", "-t", "srt", "-o", "out.srt"}, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.srt", time: 10 * time.Minute}, limitOf(r))
+		b, err := f.run(ctx, job{argv: []string{x.Path, "-m", f.cfg.Model, "-i", "in.wav", "-t", "srt", "-o", "out.srt"}, read: []string{f.cfg.Model}, in: map[string][]byte{"in.wav": wave(in, rate)}, out: "out.srt", time: 10 * time.Minute}, limitOf(r))
 		if err != nil {
 			return media.Result{}, err
 		}

@@ -2,6 +2,7 @@ package image
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"image"
 	"image/color"
@@ -10,6 +11,8 @@ import (
 	"image/png"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -395,5 +398,51 @@ func BenchmarkJPEGTo1024(b *testing.B) {
 		if _, err := p.Query(b.Context(), media.Payload{Data: buf.Bytes(), Name: "a.jpg"}, "image resize width=1024"); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// What a picture says beside its pixels goes where something in it is found; the pixels stay.
+func TestForget(t *testing.T) {
+	const word = "Zanzibar"
+	hit := func(b []byte) (string, error) {
+		if bytes.Contains(b, []byte(word)) {
+			return word, nil
+		}
+		return "", nil
+	}
+	var z bytes.Buffer
+	w := zlib.NewWriter(&z)
+	_, _ = w.Write([]byte(word)) // a buffer takes everything
+	_ = w.Close()
+	plain, photo := encoded(t, scene(60, 40), "png"), encoded(t, scene(60, 40), "jpeg")
+	end := len(plain) - 12
+	for name, tt := range map[string]struct {
+		data  []byte
+		found bool
+	}{
+		"text of a PNG":        {slices.Concat(appendChunk(bytes.Clone(plain[:end]), "tEXt", []byte("Comment\x00"+word)), plain[end:]), true},
+		"packed text of a PNG": {slices.Concat(appendChunk(bytes.Clone(plain[:end]), "zTXt", append([]byte("Comment\x00\x00"), z.Bytes()...)), plain[end:]), true},
+		"behind a PNG":         {append(bytes.Clone(plain), word...), true},
+		"comment of a JPEG":    {slices.Concat(appendSegment(photo[:2:2], 0xfe, []byte(word)), photo[2:]), true},
+		"behind a JPEG":        {append(bytes.Clone(photo), word...), true},
+		"a PNG":                {plain, false},
+		"a JPEG":               {photo, false},
+	} {
+		fresh, left, err := Forget(tt.data, hit)
+		if err != nil || left != "" || (fresh != nil) != tt.found || bytes.Contains(fresh, []byte(word)) {
+			t.Errorf("%s: %d bytes, left %q, %v", name, len(fresh), left, err)
+			continue
+		}
+		if !tt.found {
+			continue
+		}
+		a, _, errA := image.Decode(bytes.NewReader(tt.data))
+		b, _, errB := image.Decode(bytes.NewReader(fresh))
+		if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: the pixels changed: %v %v", name, errA, errB)
+		}
+	}
+	if _, left, err := Forget([]byte("GIF89a "+word), hit); left != "" || err != nil {
+		t.Errorf("a format that is not known: %q %v", left, err)
 	}
 }

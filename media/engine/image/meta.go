@@ -378,3 +378,69 @@ func appendChunk(out []byte, name string, data []byte) []byte {
 	out = append(append(out, name...), data...)
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[at:]))
 }
+
+// Forget takes from a JPEG, PNG or WebP picture all that it says beside its pixels, if hit finds something in that. hit
+// gets texts and binary data, unpacked, and returns what it found, or "". left is what Forget found and could not take away,
+// because the picture would have to be encoded anew; fresh is nil where nothing was found.
+func Forget(picture []byte, hit func([]byte) (string, error)) (fresh []byte, left string, err error) {
+	found := ""
+	for _, b := range beside(picture) {
+		if found, err = hit(b); found != "" || err != nil {
+			break
+		}
+	}
+	if found == "" || err != nil {
+		return nil, "", err
+	}
+	out, ok := stripped(picture, readMeta(picture))
+	if !ok {
+		return nil, found, nil
+	}
+	for _, b := range beside(out) {
+		if left, err = hit(b); left != "" || err != nil {
+			return nil, left, err
+		}
+	}
+	return out, "", nil
+}
+
+// beside returns what a picture says beside its pixels, unpacked, and what is hung behind it.
+func beside(b []byte) [][]byte {
+	var out [][]byte
+	switch {
+	case bytes.HasPrefix(b, []byte("\xff\xd8")):
+		for _, s := range segments(b) {
+			out = append(out, s.payload)
+		}
+		if i := bytes.LastIndex(b, []byte("\xff\xd9")); i >= 0 {
+			out = append(out, b[i+2:])
+		}
+	case bytes.HasPrefix(b, []byte(pngHead)):
+		at := 8
+		for _, c := range pngChunks(b) {
+			at = c.to
+			switch c.name {
+			case "IDAT", "PLTE", "IHDR", "tRNS":
+				continue
+			}
+			out = append(out, c.data)
+			for i := range c.data { // text and profiles stand packed behind their names
+				if z, err := zlib.NewReader(bytes.NewReader(c.data[i:])); err == nil {
+					d, _ := io.ReadAll(io.LimitReader(z, maxProfile)) // what comes before a mistake counts
+					out = append(out, d)
+					break
+				}
+			}
+		}
+		out = append(out, b[min(at, len(b)):])
+	case len(b) > 12 && string(b[8:12]) == "WEBP":
+		at := 12
+		for _, c := range riffChunks(b) {
+			if at = c.to; !bytes.HasPrefix([]byte(c.name), []byte("VP8")) && c.name != "ALPH" {
+				out = append(out, c.data)
+			}
+		}
+		out = append(out, b[min(at, len(b)):])
+	}
+	return out
+}

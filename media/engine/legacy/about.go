@@ -43,7 +43,7 @@ func describe(_ context.Context, r *media.Request) (media.Result, error) {
 		if err != nil {
 			return media.Result{}, err
 		}
-		for _, s := range f.texts() {
+		for _, s := range f.texts(0) {
 			if slices.Contains([]string{"title", "author", "subject", "keywords", "operator", "company", "doccomm", "generator"}, s.dest) && m[s.dest] == nil {
 				m[s.dest] = strings.TrimSuffix(strings.TrimSpace(string(s.text)), ";")
 			}

@@ -3,6 +3,7 @@ package legacy
 import (
 	"bytes"
 	"encoding/binary"
+	"sort"
 	"strings"
 	"unicode/utf16"
 
@@ -53,10 +54,7 @@ func narrow(b []byte) string {
 }
 
 // letter is a character of the text with its place in the file.
-type letter struct {
-	r  rune
-	fc int
-}
+type letter struct{ r, fc int32 }
 
 type word struct {
 	*cfb
@@ -98,6 +96,9 @@ func (c *cfb) doc() (*flow.Doc, []string, error) {
 		if n <= 0 || at >= len(w.text) {
 			continue
 		}
+		if err := w.lim.Err(); err != nil {
+			return nil, nil, err
+		}
 		blocks := w.paragraphs(w.text[at:min(len(w.text), at+n)])
 		at += n
 		switch {
@@ -113,9 +114,6 @@ func (c *cfb) doc() (*flow.Doc, []string, error) {
 	return w.out, nil, nil
 }
 
-// maxLetters bounds the text of one file.
-const maxLetters = 100 << 20
-
 func (w *word) pieces() error {
 	clx := cut(w.table, u32(w.main, 0x1a2), u32(w.main, 0x1a6))
 	i := 0
@@ -129,15 +127,18 @@ func (w *word) pieces() error {
 	n := (len(t) - 4) / 12
 	for k := range max(0, n) {
 		from, to := u32(t, 4*k), u32(t, 4*k+4)
-		if to < from || len(w.text)+to-from > maxLetters {
+		if to < from || len(w.text)+to-from > len(w.main) { // pieces do not share bytes
 			return w.bad("its pieces are out of order")
+		}
+		if err := w.lim.Err(); err != nil {
+			return err
 		}
 		f := u32(t, 4*(n+1)+8*k+2)
 		if f&0x40000000 != 0 {
 			at := (f &^ 0x40000000) / 2
 			raw := cut(w.main, at, to-from)
 			for j, b := range raw {
-				w.text = append(w.text, letter{charmap.Windows1252.DecodeByte(b), at + j})
+				w.text = append(w.text, letter{charmap.Windows1252.DecodeByte(b), int32(at + j)})
 			}
 			continue
 		}
@@ -146,12 +147,12 @@ func (w *word) pieces() error {
 			r := rune(binary.LittleEndian.Uint16(raw[j:]))
 			if utf16.IsSurrogate(r) && j+4 <= len(raw) {
 				if full := utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(raw[j+2:]))); full != 0xfffd {
-					w.text = append(w.text, letter{full, f + j}, letter{-1, f + j + 2}) // positions count halves
+					w.text = append(w.text, letter{full, int32(f + j)}, letter{-1, int32(f + j + 2)}) // positions count halves
 					j += 2
 					continue
 				}
 			}
-			w.text = append(w.text, letter{r, f + j})
+			w.text = append(w.text, letter{r, int32(f + j)})
 		}
 	}
 	return nil
@@ -186,13 +187,10 @@ func (w *word) bins() {
 
 // props returns the style of the paragraph that ends at a file offset, and whether it lies in a table or ends a row.
 func (w *word) props(fc int) (style int, cell, row bool) {
-	k := len(w.pages) - 1
-	for k > 0 && w.pages[k] > fc {
-		k--
-	}
-	if k < 0 {
+	if len(w.pages) == 0 {
 		return 0, false, false
 	}
+	k := max(0, sort.Search(len(w.pages), func(k int) bool { return w.pages[k] > fc })-1)
 	page := cut(w.main, w.numbers[k]*512, 512)
 	if len(page) < 512 {
 		return 0, false, false
@@ -268,7 +266,7 @@ func (w *word) paragraphs(text []letter) []flow.Block {
 			line = append(line, l)
 			continue
 		}
-		style, in, ttp := w.props(l.fc)
+		style, in, ttp := w.props(int(l.fc))
 		b := flow.Block{Runs: w.runs(line)}
 		line = nil
 		if lv := w.levels[style]; lv > 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/image"
 	"github.com/tackle-dev/tackle/media/engine/text"
 	"github.com/tackle-dev/tackle/media/internal/flow"
 	"github.com/tackle-dev/tackle/media/internal/pack"
@@ -98,6 +99,9 @@ func readEPUB(r *media.Request) (*flow.Doc, []string, error) {
 	}
 	out := &flow.Doc{Title: b.title}
 	for _, name := range b.spine {
+		if err := r.Limits.Err(); err != nil {
+			return nil, nil, err
+		}
 		src, err := b.zip.Read(name)
 		if err != nil {
 			return nil, nil, err
@@ -138,6 +142,9 @@ func shift(blocks []flow.Block, by int) {
 
 var epubInline = []string{"a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "tspan", "u", "var", "wbr"}
 
+// raster are the extensions of pictures whose metadata can be taken away.
+var raster = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".webp": true}
+
 // markupPart reports whether a member is markup or a style sheet, in which words can stand.
 func markupPart(name string) bool {
 	return slices.Contains([]string{".xhtml", ".html", ".htm", ".xml", ".opf", ".ncx", ".svg", ".smil", ".pls"}, path.Ext(strings.ToLower(name)))
@@ -155,12 +162,31 @@ func redactEPUB(ctx context.Context, r *media.Request) (media.Result, error) {
 	}
 	w := &text.Words{Patterns: red.Patterns, Replacement: red.Replacement, Inline: epubInline}
 	changed := map[string][]byte{}
+	var forgot []string
 	for _, name := range b.zip.Names() {
 		if err := ctx.Err(); err != nil {
 			return media.Result{}, err
 		}
 		if strings.HasPrefix(name, "META-INF/signatures") {
 			changed[name] = nil
+			continue
+		}
+		if raster[path.Ext(strings.ToLower(name))] {
+			src, err := b.zip.Read(name)
+			if err != nil {
+				return media.Result{}, err
+			}
+			fresh, left, err := image.Forget(src, red.Scan)
+			switch {
+			case err != nil:
+				return media.Result{}, err
+			case left != "":
+				return media.Result{}, media.Failf("%q stands in the metadata of the picture %s, which cannot be changed without drawing it anew. Replace it or take it out first. Nothing was changed.", left, name)
+			case fresh != nil:
+				red.Count++
+				changed[name] = fresh
+				forgot = append(forgot, fmt.Sprintf("The metadata of the picture %s was taken away, because something in it matches.", path.Base(name)))
+			}
 			continue
 		}
 		css := strings.HasSuffix(strings.ToLower(name), ".css") || strings.HasSuffix(strings.ToLower(name), ".txt") || strings.HasSuffix(strings.ToLower(name), ".js")
@@ -200,7 +226,7 @@ func redactEPUB(ctx context.Context, r *media.Request) (media.Result, error) {
 	if err != nil {
 		return media.Result{}, err
 	}
-	warnings := red.Unfound()
+	warnings := append(red.Unfound(), forgot...)
 	more, err := verifyEPUB(out, red, w, r)
 	if err != nil {
 		return media.Result{}, err
@@ -237,6 +263,9 @@ func verifyEPUB(out []byte, red *tree.Redaction, w *text.Words, r *media.Request
 			hit, err = w.Find(string(src))
 		case strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "audio/"), slices.Contains([]string{".ttf", ".otf", ".woff", ".woff2"}, path.Ext(name)):
 			pictures = pictures || strings.HasPrefix(kind, "image/")
+			if hit, err = red.Scan(src); len(hit) < 8 { // shorter ones mean nothing in what is all but random
+				hit = ""
+			}
 		default:
 			hit, err = red.Scan(src)
 		}

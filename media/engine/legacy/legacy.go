@@ -2,8 +2,8 @@
 // ppt), RTF, e-books (epub) and e-mail (eml, msg).
 //
 // It turns them into text, Markdown and HTML with the structure that they hold, workbooks into xlsx, and gives their
-// properties and the files within them. RTF and e-books it also redacts, with a check of the result. The old Office formats
-// and mails are not written: convert them first.
+// properties and the files within them. RTF and e-books it also changes: it redacts them, with a check of the result,
+// sanitises and normalises them, and replaces a text. The old Office formats and mails are not written: convert them first.
 package legacy
 
 import (
@@ -45,8 +45,12 @@ func Engine() media.Engine {
 		Edit: []media.Edit{
 			{Over: []string{rtfMIME}, Ops: []string{"redact"}, Do: redactRTF},
 			{Over: []string{rtfMIME}, Ops: []string{"sanitize"}, Do: sanitizeRTF},
+			{Over: []string{rtfMIME}, Ops: []string{"update_text"}, Do: updateRTF},
+			{Over: []string{rtfMIME}, Ops: []string{"normalize"}, Do: normalizeRTF},
 			{Over: []string{epubMIME}, Ops: []string{"redact"}, Do: redactEPUB},
 			{Over: []string{epubMIME}, Ops: []string{"sanitize"}, Do: sanitizeEPUB},
+			{Over: []string{epubMIME}, Ops: []string{"update_text"}, Do: updateEPUB},
+			{Over: []string{epubMIME}, Ops: []string{"normalize"}, Do: normalizeEPUB},
 			{Over: []string{xlsMIME}, Ops: []string{"split", "diff"}, Do: viaBook},
 			{Over: []string{docMIME, xlsMIME, pptMIME, rtfMIME, epubMIME, emlMIME, msgMIME}, Ops: []string{"extract.metadata"}, Do: describe},
 			{Over: []string{docMIME, xlsMIME, pptMIME, rtfMIME, epubMIME, emlMIME, msgMIME}, Ops: []string{"extract.assets"}, Do: assets},
@@ -162,6 +166,7 @@ func readXLS(p media.Payload, lim media.Limits) (*workbook.Book, []string, error
 
 // cfb is an open file of the old Office formats: streams by path, in lower case.
 type cfb struct {
+	lim     media.Limits
 	name    string
 	streams map[string][]byte
 	order   []string // paths as they stand
@@ -173,7 +178,7 @@ func openCFB(r *media.Request) (*cfb, error) {
 	if err != nil {
 		return nil, media.Failf("%s is damaged: %v.", r.In.Name, err)
 	}
-	c := &cfb{name: r.In.Name, streams: map[string][]byte{}}
+	c := &cfb{name: r.In.Name, streams: map[string][]byte{}, lim: lim}
 	var total int64
 	for {
 		e, err := f.Next()
@@ -221,7 +226,7 @@ func (c *cfb) properties() map[string]any {
 		if raw == nil {
 			continue
 		}
-		props, err := msoleps.NewFrom(bytes.NewReader(raw))
+		props, err := propertySet(raw)
 		if err != nil {
 			continue
 		}
@@ -234,6 +239,17 @@ func (c *cfb) properties() map[string]any {
 		}
 	}
 	return out
+}
+
+// propertySet reads a set of properties. The library that reads them stops at some damaged ones; the file is read without
+// them.
+func propertySet(raw []byte) (props *msoleps.Reader, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("damaged properties: %v", v)
+		}
+	}()
+	return msoleps.NewFrom(bytes.NewReader(raw))
 }
 
 // snake writes LastAuthor as last_author.

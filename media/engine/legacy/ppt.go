@@ -91,7 +91,8 @@ func (c *cfb) ppt() (*flow.Doc, []string, error) {
 	d := &flow.Doc{}
 	d.Title, _ = c.properties()["title"].(string)
 	offsets, root := persisted(b, u32(user, 16))
-	list := []int{}
+	var list []int
+	listed := map[int]bool{} // a slide is one slide, however often it is named
 	doc, ok := at(b, offsets[root])
 	if !ok || doc.kind != pptDocument {
 		for _, r := range records(b) {
@@ -112,6 +113,10 @@ func (c *cfb) ppt() (*flow.Doc, []string, error) {
 					continue
 				}
 				id := u32(inner[i].body, 0)
+				if listed[id] {
+					continue
+				}
+				listed[id] = true
 				list = append(list, id)
 				k := i + 1
 				for k < len(inner) && inner[k].kind != pptPersist {
@@ -121,21 +126,32 @@ func (c *cfb) ppt() (*flow.Doc, []string, error) {
 			}
 		}
 	}
+	if len(list) > c.lim.Pages {
+		return nil, nil, media.Failf("%s has %d slides, more than the %d that are allowed.", c.name, len(list), c.lim.Pages)
+	}
 	var warnings []string
+	n := 0
 	if len(list) == 0 {
 		warnings = append(warnings, "The list of slides cannot be read; they stand in the order of the file.")
 		for _, r := range records(b) {
 			if r.kind == 1006 {
-				slide(d, texts(records(r.body), 0, nil))
+				n++
+				slide(d, n, texts(records(r.body), 0, nil))
 			}
 		}
 	}
+	told := map[int]bool{} // places of slides
 	for _, id := range list {
+		if err := c.lim.Err(); err != nil {
+			return nil, nil, err
+		}
 		all := outline[id]
-		if r, ok := at(b, offsets[id]); ok && r.kind == 1006 {
+		if r, ok := at(b, offsets[id]); ok && r.kind == 1006 && !told[offsets[id]] {
+			told[offsets[id]] = true
 			all = append(all, texts(records(r.body), 0, nil)...)
 		}
-		slide(d, all)
+		n++
+		slide(d, n, all)
 	}
 	for _, n := range notes(b, doc, offsets) {
 		d.Blocks = append(d.Blocks, flow.Block{Kind: flow.Aside, Label: "Notes", Blocks: []flow.Block{flow.P(n)}})
@@ -146,16 +162,20 @@ func (c *cfb) ppt() (*flow.Doc, []string, error) {
 // persisted follows the user edits, the newest first, to where each object stands now.
 func persisted(b []byte, edit int) (offsets map[int]int, root int) {
 	offsets = map[int]int{}
+	seen := map[int]bool{} // edits and directories: neither comes twice
 	for range 1000 {
 		r, ok := at(b, edit)
-		if !ok || r.kind != pptUserEdit {
+		if !ok || r.kind != pptUserEdit || seen[edit] {
 			return offsets, root
 		}
+		seen[edit] = true
 		if root == 0 {
 			root = u32(r.body, 16)
 		}
-		dir, ok := at(b, u32(r.body, 12))
-		if ok && dir.kind == pptDirectory {
+		place := u32(r.body, 12)
+		dir, ok := at(b, place)
+		if ok && dir.kind == pptDirectory && !seen[place] {
+			seen[place] = true
 			for p := dir.body; len(p) >= 4; {
 				id, n := u32(p, 0)&0xfffff, u32(p, 0)>>20
 				p = p[4:]
@@ -177,12 +197,15 @@ func persisted(b []byte, edit int) (offsets map[int]int, root int) {
 // notes returns what the speaker's notes say.
 func notes(b []byte, doc rec, offsets map[int]int) []string {
 	var out []string
+	told := map[int]bool{}
 	for _, r := range records(doc.body) {
 		if r.kind != pptList || r.instance != 2 {
 			continue
 		}
 		for _, p := range records(r.body) {
-			if n, ok := at(b, offsets[u32(p.body, 0)]); p.kind == pptPersist && ok && n.kind == 1008 {
+			place := offsets[u32(p.body, 0)]
+			if n, ok := at(b, place); p.kind == pptPersist && ok && n.kind == 1008 && !told[place] {
+				told[place] = true
 				for _, w := range texts(records(n.body), 0, nil) {
 					if s := clean(w.text); w.kind == 2 && s != "" {
 						out = append(out, s)
@@ -206,13 +229,8 @@ func clean(s string) string {
 	}, s))
 }
 
-func slide(d *flow.Doc, all []words) {
-	n := 1
-	for _, b := range d.Blocks {
-		if b.Kind == flow.Heading {
-			n++
-		}
-	}
+// slide adds a slide with its number.
+func slide(d *flow.Doc, n int, all []words) {
 	title := ""
 	var body []flow.Block
 	seen := map[string]bool{}

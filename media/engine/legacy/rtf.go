@@ -15,7 +15,10 @@ import (
 type rtfReader struct {
 	f      *rtfFile
 	out    *flow.Doc
-	levels map[int]int // paragraph style → level of a heading
+	levels map[int]int     // paragraph style → level of a heading
+	seen   map[string]bool // headers and footers, by label and words
+	steps  int
+	err    error
 }
 
 // rtfLook is what characters and paragraphs look like; groups inherit it.
@@ -45,13 +48,13 @@ func readRTF(r *media.Request) (*flow.Doc, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rd := &rtfReader{f: f, out: &flow.Doc{}, levels: map[int]int{}}
+	rd := &rtfReader{f: f, out: &flow.Doc{}, levels: map[int]int{}, seen: map[string]bool{}}
 	rd.styles()
 	body := &rtfFlow{outline: -1}
 	rd.group(0, len(f.tokens), rtfLook{uc: 1, decoder: -1}, body)
 	body.end()
 	rd.out.Blocks = append(rd.out.Blocks, body.blocks...)
-	return rd.out, nil, nil
+	return rd.out, nil, rd.err
 }
 
 // styles finds the styles named heading N.
@@ -86,6 +89,7 @@ func (rd *rtfReader) styles() {
 				return
 			}
 		}
+		return // it does not end
 	}
 }
 
@@ -99,6 +103,11 @@ func (o *rtfFlow) end() {
 		o.row()
 	}
 	o.closeTable()
+}
+
+func (o *rtfFlow) endCell() {
+	o.cells = append(o.cells, flow.Cell{Blocks: append(o.cell, flow.Block{Runs: o.runs})})
+	o.runs, o.cell = nil, nil
 }
 
 func (o *rtfFlow) row() {
@@ -147,7 +156,10 @@ func (o *rtfFlow) para(levels map[int]int) {
 // group reads tokens [from, to) and returns the look at their end.
 func (rd *rtfReader) group(from, to int, look rtfLook, o *rtfFlow) {
 	f := rd.f
-	for i := from; i < to; i++ {
+	for i := from; i < to && rd.err == nil; i++ {
+		if rd.steps++; rd.steps%4096 == 0 {
+			rd.err = f.lim.Err()
+		}
 		t := f.tokens[i]
 		switch t.kind {
 		case rtfOpen:
@@ -245,7 +257,12 @@ func (rd *rtfReader) inner(i, end int, look rtfLook, o *rtfFlow) {
 			label = "Footer"
 		}
 		b := flow.Block{Kind: flow.Aside, Label: label, Blocks: sub.blocks}
-		if len(sub.blocks) > 0 && !slices.ContainsFunc(rd.out.Blocks, func(have flow.Block) bool { return have.Label == label && sameWords(have, b) }) {
+		said := label
+		for _, k := range sub.blocks {
+			said += "\n" + flow.Words(k.Runs)
+		}
+		if len(sub.blocks) > 0 && !rd.seen[said] {
+			rd.seen[said] = true
 			rd.out.Blocks = append(rd.out.Blocks, b)
 		}
 	case "listtext", "pntext":
@@ -255,17 +272,6 @@ func (rd *rtfReader) inner(i, end int, look rtfLook, o *rtfFlow) {
 	case "info":
 		rd.info(i, end)
 	}
-}
-
-func sameWords(a, b flow.Block) bool {
-	var x, y []string
-	for _, k := range a.Blocks {
-		x = append(x, flow.Words(k.Runs))
-	}
-	for _, k := range b.Blocks {
-		y = append(y, flow.Words(k.Runs))
-	}
-	return slices.Equal(x, y)
 }
 
 // link returns the address of a field that is a link.
@@ -341,11 +347,11 @@ func (rd *rtfReader) word(t rtfToken, look *rtfLook, o *rtfFlow) {
 		o.para(rd.levels)
 		o.blocks = append(o.blocks, flow.Block{Kind: flow.Page})
 	case "cell", "nestcell":
-		b := flow.Block{Runs: o.runs}
-		o.runs = nil
-		o.cells = append(o.cells, flow.Cell{Blocks: append(o.cell, b)})
-		o.cell = nil
+		o.endCell()
 	case "row", "nestrow":
+		if !flow.Blank(o.runs) || len(o.cell) > 0 { // a cell that does not end
+			o.endCell()
+		}
 		o.row()
 	case "\\", "{", "}":
 		o.add(t.word, *look)

@@ -2,11 +2,14 @@ package legacy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/hex"
 	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/image"
 	"github.com/tackle-dev/tackle/media/internal/flow"
 	"github.com/tackle-dev/tackle/media/internal/tree"
 )
@@ -17,35 +20,29 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 	if err != nil {
 		return media.Result{}, err
 	}
-	src := r.In.Data
-	for i, p := range red.Patterns {
-		if err := ctx.Err(); err != nil {
-			return media.Result{}, err
-		}
-		f, err := openRTF(&media.Request{In: media.Payload{Data: src, Name: r.In.Name}, Limits: r.Limits})
-		if err != nil {
-			return media.Result{}, err
-		}
-		var cuts []tree.Splice
-		for _, s := range f.texts() {
-			spans, err := p.Find(string(s.text))
-			if err != nil {
+	src, warnings, err := forgetRTF(r, red)
+	if err != nil {
+		return media.Result{}, err
+	}
+	f, err := openRTF(r)
+	if err != nil {
+		return media.Result{}, err
+	}
+	views := f.views()
+	for i := range red.Patterns {
+		for _, view := range views {
+			if err := ctx.Err(); err != nil {
 				return media.Result{}, err
 			}
-			if len(spans) == 0 {
-				continue
-			}
-			red.Found[i], red.Count = true, red.Count+len(spans)
-			for _, sp := range spans {
-				cuts = append(cuts, s.replace(sp, rtfEscape(red.Replacement))...)
+			if src, err = redactView(src, red, i, view, r); err != nil {
+				return media.Result{}, err
 			}
 		}
-		src = tree.Apply(src, cuts)
 	}
 	if red.Count == 0 {
 		return media.Result{}, media.Failf("nothing in %s matches. Nothing was changed.", r.In.Name)
 	}
-	warnings := red.Unfound()
+	warnings = append(red.Unfound(), warnings...)
 	more, err := verifyRTF(src, red, r)
 	if err != nil {
 		return media.Result{}, err
@@ -53,10 +50,60 @@ func redactRTF(ctx context.Context, r *media.Request) (media.Result, error) {
 	return media.Result{Media: &media.Payload{Data: src}, Warnings: append(warnings, more...), Counts: media.Counts{Modified: red.Count}}, nil
 }
 
-// replace returns the splices for one span. What is left empty becomes an empty group, so that control words before it
-// still end where they ended.
-func (s *rtfText) replace(sp media.Span, with string) []tree.Splice {
+// redactView removes what one pattern finds in what one kind of reader sees.
+func redactView(src []byte, red *tree.Redaction, pattern int, view uint8, r *media.Request) ([]byte, error) {
+	f, err := openRTF(&media.Request{In: media.Payload{Data: src, Name: r.In.Name}, Limits: r.Limits})
+	if err != nil {
+		return nil, err
+	}
+	var cuts []tree.Splice
+	for _, s := range f.texts(view) {
+		spans, err := red.Patterns[pattern].Find(string(s.text))
+		if err != nil {
+			return nil, err
+		}
+		if len(spans) == 0 {
+			continue
+		}
+		red.Found[pattern], red.Count = true, red.Count+len(spans)
+		for _, sp := range spans {
+			cuts = append(cuts, f.replace(s, sp, red.Replacement)...)
+		}
+	}
+	return tree.Apply(src, cuts), nil
+}
+
+// forgetRTF takes from pictures the metadata in which something matches.
+func forgetRTF(r *media.Request, red *tree.Redaction) (src []byte, warnings []string, err error) {
+	f, err := openRTF(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	var cuts []tree.Splice
+	for _, b := range f.blobs() {
+		if b.dest != "pict" {
+			continue
+		}
+		fresh, left, err := image.Forget(b.data, red.Scan)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case left != "":
+			return nil, nil, media.Failf("%q stands in the metadata of a picture, which cannot be changed without drawing it anew. Take the picture out first. Nothing was changed.", left)
+		case fresh != nil:
+			red.Count++
+			warnings = append(warnings, "The metadata of a picture was taken away, because something in it matches.")
+			cuts = append(cuts, tree.Splice{From: b.in, To: b.out, With: "\n" + hex.EncodeToString(fresh)})
+		}
+	}
+	return tree.Apply(r.In.Data, cuts), warnings, nil
+}
+
+// replace returns the splices that put a text in the place of a span. What stands in its place needs a blank where a control
+// word before it would run on into it.
+func (f *rtfFile) replace(s *rtfText, sp media.Span, with string) []tree.Splice {
 	var out []tree.Splice
+	fresh := true
 	for i := sp.From; i < sp.To; i++ {
 		if s.from[i] < 0 {
 			continue
@@ -66,8 +113,16 @@ func (s *rtfText) replace(sp media.Span, with string) []tree.Splice {
 			out[k].To = max(out[k].To, to)
 			continue
 		}
-		out = append(out, tree.Splice{From: from, To: to, With: with})
-		with = "{}"
+		now := ""
+		if fresh {
+			now, fresh = rtfEscape(with, int(s.back[i])), false
+		}
+		if s.back[i] > 0 && f.hungry(from) {
+			now = "{}" + now
+		} else if f.open(from) {
+			now = " " + now
+		}
+		out = append(out, tree.Splice{From: from, To: to, With: now})
 	}
 	return out
 }
@@ -78,13 +133,15 @@ func verifyRTF(src []byte, red *tree.Redaction, r *media.Request) (warnings []st
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range f.texts() {
-		hit, err := red.Hit(string(s.text))
-		if err != nil {
-			return nil, err
-		}
-		if hit != "" {
-			return nil, tree.Left("the group "+s.dest, hit)
+	for _, view := range f.views() {
+		for _, s := range f.texts(view) {
+			hit, err := red.Hit(string(s.text))
+			if err != nil {
+				return nil, err
+			}
+			if hit != "" {
+				return nil, tree.Left("the group "+s.dest, hit)
+			}
 		}
 	}
 	for _, w := range red.Plain() {
@@ -95,6 +152,9 @@ func verifyRTF(src []byte, red *tree.Redaction, r *media.Request) (warnings []st
 	for _, b := range f.blobs() {
 		if kind := media.Identify(media.Payload{Data: b.data}).MIME; slices.Contains([]string{"image/png", "image/jpeg", "image/bmp", "image/gif"}, kind) {
 			warnings = append(warnings, "The file holds pictures, which were not read.")
+			if hit, err := red.Scan(b.data); err != nil || len(hit) >= 8 { // shorter ones mean nothing in what is all but random
+				return nil, cmp.Or(err, tree.Left("a picture", hit))
+			}
 			continue
 		}
 		hit, err := red.Scan(b.data)

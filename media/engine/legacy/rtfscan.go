@@ -39,6 +39,7 @@ type rtfToken struct {
 	param    int
 	has      bool // a parameter
 	from, to int
+	start    int // of rtfChar: where it begins with what is only the fallback of a character before it
 }
 
 // rtfTokens cuts a source into tokens. Line feeds of the source are none.
@@ -68,7 +69,7 @@ func rtfTokens(src []byte) []rtfToken {
 			for i < len(src) && strings.IndexByte("{}\\\r\n\x00", src[i]) < 0 {
 				i++
 			}
-			out = append(out, rtfToken{kind: rtfChar, from: from, to: i})
+			out = append(out, rtfToken{kind: rtfChar, from: from, to: i, start: from})
 		}
 	}
 	return out
@@ -125,12 +126,13 @@ type rtfText struct {
 	dest     string // the group that it is in: "" for the body
 	text     []byte
 	from, to []int32
+	back     []uint8 // characters of fallback that stand after \u there
 }
 
-func (s *rtfText) add(text string, from, to int) {
+func (s *rtfText) add(text string, from, to, back int) {
 	for i := range len(text) {
 		s.text = append(s.text, text[i])
-		s.from, s.to = append(s.from, int32(from)), append(s.to, int32(to))
+		s.from, s.to, s.back = append(s.from, int32(from)), append(s.to, int32(to)), append(s.back, uint8(back))
 	}
 }
 
@@ -139,7 +141,36 @@ type rtfState struct {
 	text    *rtfText
 	uc      int // characters of fallback after \u
 	decoder encoding.Encoding
-	skip    bool // no words: numbers of colours, bytes of pictures
+	skip    bool  // no words: numbers of colours, bytes of pictures
+	looks   uint8 // of rtfHidden and the others
+}
+
+// Characters that not every reader sees.
+const (
+	rtfHidden = 1 << iota
+	rtfDeleted
+	rtfInserted
+)
+
+// rtfViews are the texts that readers see: all of it, and what is left without what one of them does not see.
+var rtfViews = []uint8{0, rtfDeleted, rtfInserted, rtfHidden, rtfDeleted | rtfHidden, rtfInserted | rtfHidden}
+
+// look follows a control word that changes who sees what comes after it.
+func (s *rtfState) look(t rtfToken) {
+	bit := uint8(0)
+	switch t.word {
+	case "v":
+		bit = rtfHidden
+	case "deleted":
+		bit = rtfDeleted
+	case "revised":
+		bit = rtfInserted
+	case "plain":
+		s.looks = 0
+	}
+	if s.looks |= bit; t.has && t.param == 0 {
+		s.looks &^= bit
+	}
 }
 
 var rtfSigns = map[string]string{"par": "\n", "line": "\n", "sect": "\n", "page": "\n", "row": "\n", "cell": "\t", "nestcell": "\t", "nestrow": "\n", "tab": "\t", "column": "\n",
@@ -172,14 +203,17 @@ type rtfFile struct {
 	ends   []int32 // of each group, by its first token; made when it is first asked for
 	fonts  map[int]encoding.Encoding
 	page   encoding.Encoding
+	lim    media.Limits
 }
 
 func openRTF(r *media.Request) (*rtfFile, error) {
-	f := &rtfFile{name: r.In.Name, src: r.In.Data, fonts: map[int]encoding.Encoding{}, page: charmap.Windows1252}
+	f := &rtfFile{name: r.In.Name, src: r.In.Data, fonts: map[int]encoding.Encoding{}, page: charmap.Windows1252, lim: r.Limits}
 	if len(f.src) > 256<<20 {
 		return nil, media.Failf("%s has %d MB; of RTF up to 256 MB can be read at once.", f.name, len(f.src)>>20)
 	}
-	f.tokens = rtfTokens(f.src)
+	if f.tokens = rtfTokens(f.src); f.lim.Err() != nil {
+		return nil, f.lim.Err()
+	}
 	depth, most := 0, max(1000, r.Limits.WithDefaults().Depth)
 	font, inFonts := -1, 0
 	for _, t := range f.tokens {
@@ -210,12 +244,34 @@ func openRTF(r *media.Request) (*rtfFile, error) {
 	return f, nil
 }
 
-// texts returns the texts of a file, the body first, each group that stands for itself apart.
-func (f *rtfFile) texts() []*rtfText {
+// views returns those of rtfViews that differ in a file.
+func (f *rtfFile) views() []uint8 {
+	have := uint8(0)
+	for _, t := range f.tokens {
+		if t.kind == rtfWord {
+			s := rtfState{}
+			s.look(t)
+			have |= s.looks
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(rtfViews), func(v uint8) bool { return v&^have != 0 })
+}
+
+// texts returns the texts of a file, the body first, each group that stands for itself apart, without the characters of some
+// looks.
+func (f *rtfFile) texts(without uint8) []*rtfText {
 	body := &rtfText{}
 	out := []*rtfText{body}
 	state := rtfState{text: body, uc: 1, decoder: f.page}
 	var stack []rtfState
+	// seen is the state, with a text that nobody reads where this reader sees none.
+	seen := func() *rtfState {
+		s := state
+		if state.looks&without != 0 {
+			s.text = &rtfText{}
+		}
+		return &s
+	}
 	for i := 0; i < len(f.tokens); i++ {
 		t := f.tokens[i]
 		switch t.kind {
@@ -230,20 +286,17 @@ func (f *rtfFile) texts() []*rtfText {
 			if n := len(stack); n > 0 {
 				state, stack = stack[n-1], stack[:n-1]
 			}
-		case rtfChar:
+		case rtfChar, rtfHex:
 			if !state.skip {
-				i = f.bytes(i, &state)
-			}
-		case rtfHex:
-			if !state.skip {
-				i = f.bytes(i, &state)
+				i = f.bytes(i, seen())
 			}
 		case rtfWord:
+			state.look(t)
 			switch {
 			case t.word == "uc" && t.has:
 				state.uc = max(0, min(t.param, 100))
 			case t.word == "u" && t.has && !state.skip:
-				i = f.char(i, &state)
+				i = f.char(i, seen())
 			case t.word == "f" && t.has:
 				state.decoder = f.page
 				if d := f.fonts[t.param]; d != nil {
@@ -253,13 +306,13 @@ func (f *rtfFile) texts() []*rtfText {
 				state.decoder = f.page
 			case state.skip:
 			case t.word == "\\" || t.word == "{" || t.word == "}":
-				state.text.add(t.word, t.from, t.to)
+				seen().text.add(t.word, t.from, t.to, state.uc)
 			case t.word == "\n" || t.word == "\r":
-				state.text.add("\n", -1, -1)
+				state.text.add("\n", -1, -1, 0)
 			case rtfSigns[t.word] == "\n":
-				state.text.add("\n", -1, -1)
+				state.text.add("\n", -1, -1, 0)
 			case rtfSigns[t.word] != "":
-				state.text.add(rtfSigns[t.word], t.from, t.to)
+				seen().text.add(rtfSigns[t.word], t.from, t.to, state.uc)
 			}
 		}
 	}
@@ -309,7 +362,7 @@ func (f *rtfFile) bytes(i int, s *rtfState) int {
 		} else {
 			text, n = decoded(s.decoder, raw[k:])
 		}
-		s.text.add(text, from[k], to[k+n-1])
+		s.text.add(text, from[k], to[k+n-1], s.uc)
 		k += n
 	}
 	return last
@@ -337,13 +390,13 @@ func (f *rtfFile) char(i int, s *rtfState) int {
 		case n.kind == rtfHex:
 			left, end, last = left-1, n.to, k
 			continue
-		case n.kind == rtfChar && n.to-n.from > left:
-			end = n.from + left
+		case n.kind == rtfChar && n.to-n.start > left:
+			end = n.start + left
 			f.tokens[k].from = end // the rest of it is text
 			left = 0
 			continue
 		case n.kind == rtfChar:
-			left, end, last = left-(n.to-n.from), n.to, k
+			left, end, last = left-(n.to-n.start), n.to, k
 			continue
 		}
 		break
@@ -362,15 +415,13 @@ func (f *rtfFile) char(i int, s *rtfState) int {
 			text = string((r-0xd800)<<10 + (low - 0xdc00) + 0x10000)
 		}
 	}
-	s.text.add(text, t.from, end)
+	s.text.add(text, t.from, end, s.uc)
 	return last
 }
 
-// rtfEscape writes a text as RTF, in a group of its own, which ends any control word before it.
-func rtfEscape(s string) string {
+// rtfEscape writes a text as RTF; back is how many characters of fallback stand after \u there.
+func rtfEscape(s string, back int) string {
 	var b strings.Builder
-	b.WriteString("{")
-	wide := false
 	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
 		switch {
 		case r == '\\' || r == '{' || r == '}':
@@ -383,21 +434,41 @@ func rtfEscape(s string) string {
 		case r < 0x80:
 			b.WriteRune(r)
 		default:
-			if !wide {
-				b.WriteString("\\uc1")
-				wide = true
-			}
 			units := []int{int(r)}
 			if r > 0xffff {
 				v := int(r) - 0x10000
 				units = []int{0xd800 + v>>10, 0xdc00 + v&0x3ff}
 			}
 			for _, u := range units {
-				fmt.Fprintf(&b, "\\u%d?", int16(u))
+				fmt.Fprintf(&b, "\\u%d", int16(u))
+				if back == 0 {
+					b.WriteByte(' ')
+				}
+				b.WriteString(strings.Repeat("?", back))
 			}
 		}
 	}
-	return b.String() + "}"
+	return b.String()
+}
+
+// open reports whether a control word ends at a place without the blank that divides it from letters and digits.
+func (f *rtfFile) open(at int) bool {
+	i, found := slices.BinarySearchFunc(f.tokens, at, func(t rtfToken, at int) int { return t.to - at })
+	if !found || f.tokens[i].kind != rtfWord {
+		return false
+	}
+	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+	first, last := f.src[min(f.tokens[i].from+1, at-1)], f.src[at-1]
+	return letter(first) && (letter(last) || last >= '0' && last <= '9') // a symbol such as \5 ends by itself
+}
+
+// hungry reports whether what stands at a place would be taken for the fallback of a character before it, which has none.
+func (f *rtfFile) hungry(at int) bool {
+	i, found := slices.BinarySearchFunc(f.tokens, at, func(t rtfToken, at int) int { return t.from - at })
+	if !found || i == 0 || f.tokens[i].kind == rtfChar && f.tokens[i].start < at {
+		return false
+	}
+	return f.tokens[i-1].word == "u" && f.tokens[i-1].has
 }
 
 // rtfBlob is what stands in a group as hexadecimal digits or as bytes.
@@ -407,6 +478,8 @@ type rtfBlob struct {
 	data  []byte
 	from  int // of the group
 	to    int
+	in    int // of what stands for the data, with the control word before bytes
+	out   int
 }
 
 // blobs decodes the pictures and objects of a file.
@@ -444,6 +517,11 @@ func (f *rtfFile) blobs() []rtfBlob {
 			stack = stack[:n-1]
 		case rtfChar:
 			if n := len(stack); n > 0 && stack[n-1].blob != nil {
+				if b := stack[n-1].blob; digits.Len() == 0 {
+					b.in, b.out = t.from, t.to
+				} else {
+					b.out = t.to
+				}
 				for _, c := range f.src[t.from:t.to] {
 					if c > ' ' {
 						digits.WriteByte(c)
@@ -452,7 +530,8 @@ func (f *rtfFile) blobs() []rtfBlob {
 			}
 		case rtfBin:
 			if n := len(stack); n > 0 && stack[n-1].blob != nil {
-				stack[n-1].blob.data = f.src[t.from:t.to]
+				b := stack[n-1].blob
+				b.data, b.in, b.out = f.src[t.from:t.to], f.tokens[i-1].from, t.to
 			}
 		case rtfWord:
 			if n := len(stack); n > 0 && stack[n-1].blob != nil {

@@ -29,6 +29,7 @@ type xls struct {
 	strs     []string
 	formats  map[int]string
 	cells    []int // format of each cell style
+	left     int   // cells that may still be read
 	warnings []string
 }
 
@@ -46,7 +47,7 @@ func (x *xls) next(i int) (biff, int, bool) {
 
 // xls reads the cells of a workbook: values, with the kind of number that their format says.
 func (c *cfb) xls() (*workbook.Book, []string, error) {
-	x := &xls{cfb: c, stream: c.get("Workbook"), formats: map[int]string{}}
+	x := &xls{cfb: c, stream: c.get("Workbook"), formats: map[int]string{}, left: c.lim.Cells}
 	if x.stream == nil {
 		x.stream = c.get("Book")
 	}
@@ -260,19 +261,28 @@ func (x *xls) sheet(name string, at int) (workbook.Sheet, error) {
 		if row >= workbook.MaxRow || col >= workbook.MaxCol || c.Value == "" {
 			return
 		}
+		if x.left--; x.left < 0 {
+			return
+		}
 		if _, ok := rows[row]; !ok {
 			order = append(order, row)
 		}
 		c.Col = col + 1
 		rows[row] = append(rows[row], c)
 	}
-	depth, pending := 0, [2]int{-1, -1}
+	depth, records, pending := 0, 0, [2]int{-1, -1}
 	for i := at; ; {
 		r, n, ok := x.next(i)
 		if !ok {
 			break
 		}
 		i = n
+		if records++; records%4096 == 0 && x.lim.Err() != nil {
+			return s, x.lim.Err()
+		}
+		if x.left < 0 {
+			return s, media.Failf("%s has more than the %d cells that can be read at once.", x.name, x.lim.Cells)
+		}
 		b := r.body
 		row, col, style := u16(b, 0), u16(b, 2), u16(b, 4)
 		switch r.op {

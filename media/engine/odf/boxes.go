@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,6 +83,9 @@ func (rd *reader) image(n *tree.Node, alt string) *flow.Image {
 	return im
 }
 
+// deepestEmbedding bounds files within files.
+const deepestEmbedding = 3
+
 // object reads what is embedded as a file of this format: the words and the table of a chart.
 func (rd *reader) object(n *tree.Node) []flow.Block {
 	if inner := n.Child("office:document", "office:document-content"); inner != nil {
@@ -91,13 +95,17 @@ func (rd *reader) object(n *tree.Node) []flow.Block {
 	if rd.d.zip == nil || part == "content.xml" || !rd.d.has(part) {
 		return nil
 	}
+	if slices.Contains(rd.within, part) || len(rd.within) >= deepestEmbedding {
+		rd.d.warn("An object that stands in itself, or more than %d deep in others, was left out.", deepestEmbedding)
+		return nil
+	}
 	_, root, err := rd.d.tree(part)
 	if err != nil {
 		rd.d.warn("An embedded object cannot be read: %v", err)
 		return nil
 	}
 	if body := first(root, "office:body"); body != nil {
-		sub := &reader{d: rd.d, out: rd.out, styles: rd.styles, lists: rd.lists, deleted: map[string]*tree.Node{}, inserted: map[string]bool{}}
+		sub := &reader{d: rd.d, out: rd.out, styles: rd.styles, lists: rd.lists, deleted: map[string]*tree.Node{}, inserted: map[string]bool{}, left: rd.left, within: append(slices.Clone(rd.within), part)}
 		return keep(sub.blocks(body, 0))
 	}
 	return nil
@@ -154,8 +162,13 @@ func (rd *reader) table(n *tree.Node) flow.Block {
 			case "table:table-rows", "table:table-row-group":
 				rows(k, head)
 			case "table:table-row":
+				was := *rd.left
 				row := rd.row(k)
-				for range min(maxRepeat, times(k, "table:number-rows-repeated")) {
+				cost := was - *rd.left
+				for i := range min(maxRepeat, times(k, "table:number-rows-repeated")) {
+					if i > 0 && !rd.spend(cost) {
+						return
+					}
 					b.Rows = append(b.Rows, row)
 					if head {
 						b.Heads = len(b.Rows)
@@ -174,11 +187,16 @@ func (rd *reader) row(n *tree.Node) []flow.Cell {
 		if k.Name != "table:table-cell" {
 			continue
 		}
+		was := *rd.left
 		c := flow.Cell{Blocks: rd.blocks(k, 0), ColSpan: times(k, "table:number-columns-spanned"), RowSpan: times(k, "table:number-rows-spanned")}
 		if len(c.Blocks) == 0 && k.Find("office:value") != nil {
 			c.Blocks = []flow.Block{flow.P(k.Get("office:value"))}
 		}
+		cost := was - *rd.left + 32
 		for range min(maxRepeat, times(k, "table:number-columns-repeated")) {
+			if !rd.spend(cost) {
+				return out
+			}
 			out = append(out, c)
 		}
 	}

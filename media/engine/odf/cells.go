@@ -126,10 +126,7 @@ func parseValue(raw json.RawMessage, at string) (setting, error) {
 // place writes cells where they belong. Rows and cells that stand for several are taken apart.
 func (s *sheets) place(t *tree.Node, want map[int]map[int]setting) ([]tree.Splice, error) {
 	var cuts []tree.Splice
-	left := make(map[int]map[int]setting, len(want))
-	for k, v := range want {
-		left[k] = v
-	}
+	left := sortedKeys(want) // rows that no element stands for yet
 	at := 1
 	var last *tree.Node
 	for _, row := range t.All("table:table-row") {
@@ -138,24 +135,21 @@ func (s *sheets) place(t *tree.Node, want map[int]map[int]setting) ([]tree.Splic
 		}
 		last = row
 		n := times(row, "table:number-rows-repeated")
-		var hit []int
-		for k := range left {
-			if k >= at && k < at+n {
-				hit = append(hit, k)
-			}
+		hit := left[:0]
+		for len(left) > len(hit) && left[len(hit)] < at+n {
+			hit = left[:len(hit)+1]
 		}
-		slices.Sort(hit)
+		left = left[len(hit):]
 		if len(hit) > 0 {
 			var b strings.Builder
 			next := at
 			for _, k := range hit {
 				b.WriteString(repeated(s.src, row, "table:number-rows-repeated", k-next))
-				one, err := s.line(row, left[k], k)
+				one, err := s.line(row, want[k], k)
 				if err != nil {
 					return nil, err
 				}
 				b.WriteString(one)
-				delete(left, k)
 				next = k + 1
 			}
 			b.WriteString(repeated(s.src, row, "table:number-rows-repeated", at+n-next))
@@ -168,17 +162,17 @@ func (s *sheets) place(t *tree.Node, want map[int]map[int]setting) ([]tree.Splic
 	}
 	p := prefixOf(t, "table")
 	var b strings.Builder
-	for _, k := range sortedKeys(left) {
+	for _, k := range left {
 		if k > at {
 			fmt.Fprintf(&b, `<%[1]stable-row %[1]snumber-rows-repeated="%[2]d"><%[1]stable-cell/></%[1]stable-row>`, p, k-at)
 		}
 		b.WriteString("<" + p + "table-row>")
 		col := 1
-		for _, c := range sortedKeys(left[k]) {
+		for _, c := range sortedKeys(want[k]) {
 			if c > col {
 				fmt.Fprintf(&b, `<%[1]stable-cell %[1]snumber-columns-repeated="%[2]d"/>`, p, c-col)
 			}
-			b.WriteString(s.fresh(t, "", nil, left[k][c]))
+			b.WriteString(s.fresh(t, "", nil, want[k][c]))
 			col = c + 1
 		}
 		b.WriteString("</" + p + "table-row>")

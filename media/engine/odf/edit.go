@@ -198,7 +198,10 @@ func (d *doc) parts(bodies [][]byte) (media.Result, error) {
 	own, _ := media.FormatOf(d.r.In.MIME)
 	var res media.Result
 	for i, b := range bodies {
-		sub := &doc{r: d.r, zip: d.zip, changed: map[string][]byte{flatPart: b}}
+		sub := &doc{r: d.r, zip: d.zip, changed: map[string][]byte{flatPart: b}, parsed: map[string]*tree.Node{}, sources: d.sources}
+		if err := d.r.Limits.Err(); err != nil {
+			return media.Result{}, err
+		}
 		if err := sub.prune(); err != nil {
 			return media.Result{}, err
 		}

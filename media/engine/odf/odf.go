@@ -11,6 +11,7 @@ package odf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -91,13 +92,15 @@ const manifest = "META-INF/manifest.xml"
 type doc struct {
 	r        *media.Request
 	zip      *pack.File // nil: flat
+	parsed   map[string]*tree.Node
+	sources  map[string][]byte // XML parts as they are now
 	changed  map[string][]byte
 	warnings []string
 	counts   media.Counts
 }
 
 func open(r *media.Request) (*doc, error) {
-	d := &doc{r: r, changed: map[string][]byte{}}
+	d := &doc{r: r, changed: map[string][]byte{}, parsed: map[string]*tree.Node{}, sources: map[string][]byte{}}
 	if r.In.MIME == fodtMIME || r.In.MIME == fodsMIME {
 		return d, nil
 	}
@@ -167,7 +170,13 @@ func (d *doc) names() []string {
 	})
 }
 
-func (d *doc) has(name string) bool { return slices.Contains(d.names(), name) }
+func (d *doc) has(name string) bool {
+	if d.zip == nil {
+		return name == flatPart
+	}
+	b, changed := d.changed[name]
+	return d.zip.Has(name) && (!changed || b != nil)
+}
 
 func (d *doc) part(name string) ([]byte, error) {
 	if b, ok := d.changed[name]; ok && b != nil {
@@ -176,14 +185,26 @@ func (d *doc) part(name string) ([]byte, error) {
 	if d.zip == nil {
 		return d.r.In.Data, nil
 	}
-	return d.zip.Read(name)
+	if b, ok := d.sources[name]; ok {
+		return b, nil
+	}
+	b, err := d.zip.Read(name)
+	if err == nil && xmlPart(name) {
+		d.sources[name] = b
+	}
+	return b, err
 }
 
 func (d *doc) tree(name string) (src []byte, root *tree.Node, err error) {
 	if src, err = d.part(name); err != nil {
 		return nil, nil, err
 	}
-	root, err = tree.Parse(name, src, space, d.r.Limits)
+	if root = d.parsed[name]; root != nil {
+		return src, root, nil
+	}
+	if root, err = tree.Parse(name, src, space, d.r.Limits); err == nil {
+		d.parsed[name] = root
+	}
 	return src, root, err
 }
 
@@ -192,6 +213,8 @@ func (d *doc) set(name string, data []byte) {
 		return
 	}
 	d.changed[name] = data
+	delete(d.parsed, name)
+	delete(d.sources, name)
 }
 
 // drop removes a member and its line in the manifest.
@@ -276,6 +299,43 @@ var grammar = &tree.Grammar{
 		return "\n"
 	},
 	Shorter: func(n *tree.Node, left string) string { return fmt.Sprintf(`<%s text:c="%d"/>`, n.Raw, len(left)) },
+	Other:   declined,
+}
+
+// declined reads a text as those do who decline its tracked changes: with what was deleted in its place, and without what
+// was inserted.
+func declined(usual *tree.Grammar, root *tree.Node) *tree.Grammar {
+	deleted, inserted := map[string]*tree.Node{}, map[string]bool{}
+	for _, list := range root.All("text:tracked-changes") {
+		for _, c := range list.All("text:changed-region") {
+			id := cmp.Or(c.Get("text:id"), c.Get("xml:id"))
+			if del := c.Child("text:deletion"); del != nil {
+				deleted[id] = del
+			}
+			inserted[id] = c.Child("text:insertion") != nil
+		}
+	}
+	if len(inserted) == 0 {
+		return nil
+	}
+	g := *usual
+	g.Other = nil
+	g.Instead = func(n *tree.Node) *tree.Node {
+		if n.Name == "text:change" {
+			return deleted[n.Get("text:change-id")]
+		}
+		return nil
+	}
+	g.Leave = func(n *tree.Node) int {
+		switch {
+		case n.Name == "text:change-start" && inserted[n.Get("text:change-id")]:
+			return 1
+		case n.Name == "text:change-end" && inserted[n.Get("text:change-id")]:
+			return -1
+		}
+		return 0
+	}
+	return &g
 }
 
 // wordNames are the local names of attributes that hold words.
@@ -292,11 +352,12 @@ func wordy(n *tree.Node, attr string) bool {
 	if !ok {
 		local, prefix = prefix, ""
 	}
-	if attr == "style:display-name" {
+	if slices.Contains([]string{"style:display-name", "manifest:full-path", "chart:values-cell-range-address", "chart:label-cell-address"}, attr) ||
+		attr == "config:name" && n.Name == "config:config-item-map-entry" { // the view of a sheet, by its name
 		return true
 	}
-	if slices.Contains([]string{"style", "fo", "svg", "number", "smil", "dr3d", "xml", "chart", "manifest", "config", "anim"}, prefix) || local == "value" && prefix == "style" {
-		return attr == "manifest:full-path"
+	if slices.Contains([]string{"style", "fo", "svg", "number", "smil", "dr3d", "xml", "chart", "manifest", "config", "anim"}, prefix) {
+		return false
 	}
 	if local == "value" && (n.Name == "table:table-cell" || n.Name == "table:covered-table-cell") {
 		return false // a number: see redactCells

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/internal/flow"
@@ -46,6 +47,16 @@ type reader struct {
 	inserted map[string]bool         // change id → it is an insertion
 	inserts  int                     // insertions that are open
 	pictures bool                    // take their bytes along
+	left     *int                    // bytes that may still be said; less than 0: it is too much
+	within   []string                // the embedded objects that are being read
+}
+
+// spend counts what is said, by whatever repeats and embeds, and reports whether that may go on.
+func (rd *reader) spend(n int) bool {
+	if *rd.left >= 0 {
+		*rd.left -= n
+	}
+	return *rd.left >= 0
 }
 
 type style struct {
@@ -61,6 +72,8 @@ func (d *doc) read(pictures bool) (*flow.Doc, error) {
 		return nil, err
 	}
 	rd := &reader{d: d, out: &flow.Doc{}, styles: map[string]*style{}, lists: map[string]map[int]bool{}, deleted: map[string]*tree.Node{}, inserted: map[string]bool{}, pictures: pictures}
+	most := int(d.r.Limits.WithDefaults().Bytes)
+	rd.left = &most
 	roots := []*tree.Node{root}
 	if d.zip != nil && d.has("styles.xml") {
 		if _, s, err := d.tree("styles.xml"); err == nil {
@@ -93,7 +106,10 @@ func (d *doc) read(pictures bool) (*flow.Doc, error) {
 			rd.margins(roots, "style:footer", "style:footer-left", "style:footer-first")
 		}
 	}
-	return rd.out, nil
+	if most < 0 {
+		return nil, media.Failf("%s says more than %d MB of text by repeating and embedding parts of itself, as files do that are made to explode; it is refused.", d.r.In.Name, d.r.Limits.WithDefaults().Bytes>>20)
+	}
+	return rd.out, d.r.Limits.Err()
 }
 
 func first(n *tree.Node, name string) *tree.Node {
@@ -257,6 +273,9 @@ func (rd *reader) margins(roots []*tree.Node, kinds ...string) {
 func (rd *reader) blocks(n *tree.Node, depth int) []flow.Block {
 	var out []flow.Block
 	for _, k := range n.Kids {
+		if !rd.spend(16) {
+			return out
+		}
 		switch k.Name {
 		case "text:p", "text:h":
 			out = append(out, rd.para(k)...)
@@ -332,7 +351,7 @@ type runs struct {
 }
 
 func (c *runs) add(text string, run flow.Run) {
-	if text == "" {
+	if text == "" || !c.rd.spend(len(text)) {
 		return
 	}
 	run.Text = text
@@ -346,8 +365,7 @@ func (c *runs) read(n *tree.Node, run flow.Run) {
 		switch k.Name {
 		case "":
 			s := k.Text
-			text := strings.Join(strings.Fields(strings.NewReplacer("\u00a0", "\u0001").Replace(s)), " ")
-			text = strings.ReplaceAll(text, "\u0001", "\u00a0")
+			text := strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r != 0xa0 && unicode.IsSpace(r) }), " ")
 			if s != "" && strings.IndexByte(" \t\r\n", s[0]) >= 0 && c.tail != 0 && c.tail != ' ' && c.tail != '\n' && c.tail != '\t' {
 				text = " " + text
 			}
@@ -382,6 +400,12 @@ func (c *runs) read(n *tree.Node, run flow.Run) {
 				note.Date, _, _ = strings.Cut(a.Words(), "T")
 			}
 			c.note(note)
+		case "text:p", "text:h": // no program writes one within another
+			c.asides = append(c.asides, c.rd.para(k)...)
+		case "text:list":
+			c.asides = append(c.asides, c.rd.list(k, 1, "")...)
+		case "table:table":
+			c.asides = append(c.asides, c.rd.table(k))
 		case "text:change-start", "text:change-end":
 			c.rd.mark(k)
 		case "text:change":

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/image"
 	"github.com/tackle-dev/tackle/media/engine/text"
 	"github.com/tackle-dev/tackle/media/internal/flow"
 	"github.com/tackle-dev/tackle/media/internal/pack"
@@ -37,7 +40,16 @@ func redact(ctx context.Context, r *media.Request) (media.Result, error) {
 			return media.Result{}, err
 		}
 		switch {
+		case picture(name, src):
+			if fresh, err := d.forget(name, src, red); err != nil {
+				return media.Result{}, err
+			} else if fresh != nil {
+				d.set(name, fresh)
+			}
 		case xmlPart(name) && len(bytes.TrimSpace(src)) > 0:
+			if src, err = d.forgetBinaries(name, src, red); err != nil {
+				return media.Result{}, err
+			}
 			if out, err := redactCells(name, src, red, d); err != nil {
 				return media.Result{}, err
 			} else if src, err = red.Part(name, out, space, grammar, wordy, r.Limits); err != nil {
@@ -68,7 +80,7 @@ func redact(ctx context.Context, r *media.Request) (media.Result, error) {
 	if err != nil {
 		return res, err
 	}
-	if err := d.verify(res.Media.Data, red); err != nil {
+	if err := d.verify(ctx, res.Media.Data, red); err != nil {
 		return media.Result{}, err
 	}
 	res.Warnings = d.warnings
@@ -82,9 +94,13 @@ func (d *doc) dropCopies() error {
 		return nil
 	}
 	var gone []string
+	versions := false
 	for _, n := range d.names() {
-		if strings.HasPrefix(n, "Thumbnails/") || strings.Contains(n, "ObjectReplacements/") || strings.HasPrefix(n, "Pictures/TablePreview") {
+		switch {
+		case strings.HasPrefix(n, "Thumbnails/") || strings.Contains(n, "ObjectReplacements/") || strings.HasPrefix(n, "Pictures/TablePreview"):
 			gone = append(gone, n)
+		case oldVersion(n):
+			gone, versions = append(gone, n), true
 		}
 	}
 	if len(gone) == 0 {
@@ -107,8 +123,18 @@ func (d *doc) dropCopies() error {
 		}
 		d.set(name, tree.Apply(src, cuts))
 	}
-	d.warn("The thumbnail and the stored pictures of tables and objects were taken away; programs draw them anew.")
+	if versions {
+		d.warn("The older versions that the file keeps were taken away.")
+	}
+	if slices.ContainsFunc(gone, func(n string) bool { return !oldVersion(n) }) {
+		d.warn("The thumbnail and the stored pictures of tables and objects were taken away; programs draw them anew.")
+	}
 	return d.drop(gone...)
+}
+
+// oldVersion reports whether a member belongs to the versions that a file keeps of itself.
+func oldVersion(name string) bool {
+	return strings.HasPrefix(name, "Versions/") || name == "VersionList.xml"
 }
 
 // redactCells makes a text of every number, date and formula in a table in which there is a match.
@@ -116,7 +142,7 @@ func redactCells(name string, src []byte, red *tree.Redaction, d *doc) ([]byte, 
 	if !bytes.Contains(src, []byte("value-type")) {
 		return src, nil
 	}
-	root, err := tree.Parse(name, src, space, d.r.Limits)
+	_, root, err := d.tree(name)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +194,11 @@ func cellText(n *tree.Node) string {
 				case "":
 					b.WriteString(m.Text)
 				case "text:s", "text:tab", "text:line-break":
-					b.WriteString(grammar.Sign(m))
+					sign := grammar.Sign(m)
+					if b.Len() > 1<<20 {
+						sign = sign[:1]
+					}
+					b.WriteString(sign)
 				case "office:annotation", "text:note", "text:ruby-text":
 					return false
 				}
@@ -266,21 +296,84 @@ func paragraph(words, prefix string) string {
 	return b.String()
 }
 
+// customary are the names of parts that the format gives, and those that programs make up of digits.
+var customary = regexp.MustCompile(`^((Object [0-9]+/)?(mimetype|content\.xml|styles\.xml|meta\.xml|settings\.xml|manifest\.rdf|layout-cache)|META-INF/(manifest|documentsignatures|macrosignatures)\.xml|Thumbnails/thumbnail\.png|Configurations2/[A-Za-z/.]*|(Pictures|ObjectReplacements|media)/(Object )?[0-9A-Fa-f]*\.?[a-z]*|Object [0-9]+)$`)
+
 // raster are pictures of dots, which hold words only for eyes.
 var raster = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff", "image/bmp", "image/avif", "image/heic"}
 
+// picture reports whether a member is a picture of dots.
+func picture(name string, src []byte) bool {
+	return slices.Contains(raster, media.Identify(media.Payload{Data: src, Name: path.Base(name)}).MIME)
+}
+
+// forget returns a picture without what it says beside its dots, where something in that matches; else nil.
+func (d *doc) forget(name string, src []byte, red *tree.Redaction) ([]byte, error) {
+	fresh, left, err := image.Forget(src, red.Scan)
+	switch {
+	case err != nil:
+		return nil, err
+	case left != "":
+		return nil, media.Failf("%q stands in the metadata of the picture %s, which cannot be changed without drawing it anew. Replace it or take it out first. Nothing was changed.", left, name)
+	case fresh != nil:
+		red.Count++
+		d.warn("The metadata of the picture %s was taken away, because something in it matches.", path.Base(name))
+	}
+	return fresh, nil
+}
+
+// forgetBinaries does the same for pictures that stand in base64 within the XML of a flat file.
+func (d *doc) forgetBinaries(name string, src []byte, red *tree.Redaction) ([]byte, error) {
+	if !bytes.Contains(src, []byte("binary-data")) {
+		return src, nil
+	}
+	root, err := tree.Parse(name, src, space, d.r.Limits)
+	if err != nil {
+		return nil, err
+	}
+	var cuts []tree.Splice
+	for _, n := range root.All("office:binary-data") {
+		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Words()), ""))
+		if err != nil || !picture("", raw) {
+			continue // verify looks at it
+		}
+		fresh, err := d.forget("in the file", raw, red)
+		if err != nil {
+			return nil, err
+		}
+		if fresh != nil {
+			cuts = append(cuts, tree.Splice{From: n.In, To: n.Out, With: base64.StdEncoding.EncodeToString(fresh)})
+		}
+	}
+	return tree.Apply(src, cuts), nil
+}
+
+// dots looks for words in the bytes of a picture. They are all but random, so short matches mean nothing.
+func dots(src []byte, red *tree.Redaction) (string, error) {
+	hit, err := red.Scan(src)
+	if len(hit) < 8 {
+		hit = ""
+	}
+	return hit, err
+}
+
 // verify opens the result, reads every member of it and looks for what should be gone.
-func (d *doc) verify(out []byte, red *tree.Redaction) error {
-	v, err := open(&media.Request{In: media.Payload{Data: out, Name: d.r.In.Name, MIME: d.r.In.MIME}, Limits: d.r.Limits})
+func (d *doc) verify(ctx context.Context, out []byte, red *tree.Redaction) error {
+	v, err := open(&media.Request{In: media.Payload{Data: out, Name: d.r.In.Name, MIME: d.r.In.MIME}, Limits: d.r.Limits, ReadText: d.r.ReadText})
 	if err != nil {
 		return err
 	}
 	pictures := false
 	for _, name := range v.names() {
-		if hit, err := red.Hit(name); err != nil {
+		if customary.MatchString(name) {
+			// every file of the format has it
+		} else if hit, err := red.Hit(name); err != nil {
 			return err
-		} else if hit != "" && !strings.HasPrefix(name, "META-INF/") && !strings.HasPrefix(name, "Pictures/") {
+		} else if hit != "" {
 			return tree.Left("the name of the part "+name, hit)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		src, err := v.part(name)
 		if err != nil {
@@ -301,15 +394,22 @@ func (d *doc) verify(out []byte, red *tree.Redaction) error {
 			if hit != "" {
 				return tree.Left("the part "+name, hit)
 			}
-			if more, err := v.binaries(name, src, red); err != nil {
+			if more, err := v.binaries(ctx, name, src, red); err != nil {
 				return err
 			} else if more {
 				pictures = true
 			}
 		case slices.Contains(raster, kind):
 			pictures = true
+			hit, err := dots(src, red)
+			if err != nil {
+				return err
+			}
+			if hit != "" {
+				return tree.Left("the picture "+name, hit)
+			}
 		default:
-			if err := opaque(name, src, kind, red, d.r.Limits); err != nil {
+			if err := v.opaque(ctx, name, src, kind, red, 0); err != nil {
 				return err
 			}
 		}
@@ -332,7 +432,7 @@ func (d *doc) verify(out []byte, red *tree.Redaction) error {
 }
 
 // binaries looks into what stands in base64 within the XML of a flat file.
-func (d *doc) binaries(name string, src []byte, red *tree.Redaction) (pictures bool, err error) {
+func (d *doc) binaries(ctx context.Context, name string, src []byte, red *tree.Redaction) (pictures bool, err error) {
 	if !bytes.Contains(src, []byte("binary-data")) {
 		return false, nil
 	}
@@ -348,9 +448,16 @@ func (d *doc) binaries(name string, src []byte, red *tree.Redaction) (pictures b
 		kind := media.Identify(media.Payload{Data: raw}).MIME
 		if slices.Contains(raster, kind) {
 			pictures = true
+			hit, err := dots(raw, red)
+			if err != nil {
+				return pictures, err
+			}
+			if hit != "" {
+				return pictures, tree.Left("a picture in the file", hit)
+			}
 			continue
 		}
-		if err := opaque("an embedded file", raw, kind, red, d.r.Limits); err != nil {
+		if err := d.opaque(ctx, "an embedded file", raw, kind, red, 0); err != nil {
 			return pictures, err
 		}
 	}
@@ -358,29 +465,50 @@ func (d *doc) binaries(name string, src []byte, red *tree.Redaction) (pictures b
 }
 
 // opaque looks for words in a member that is no XML, and refuses one that it cannot look into.
-func opaque(name string, src []byte, kind string, red *tree.Redaction, lim media.Limits) error {
-	if strings.HasPrefix(kind, "application/zip") || strings.Contains(kind, "officedocument") || strings.Contains(kind, "opendocument") || kind == "application/epub+zip" {
-		z, err := pack.Open(&media.Payload{Data: src, Name: name}, lim)
+func (d *doc) opaque(ctx context.Context, name string, src []byte, kind string, red *tree.Redaction, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	unsure := func(why string) error {
+		return media.Failf("%s holds %s (%s), which %s, so it cannot be redacted with certainty. Take it out with sanitize first.", d.r.In.Name, name, kind, why)
+	}
+	if slices.Contains([]string{"application/pdf", "application/gzip", "application/x-7z-compressed", "application/x-ole-encrypted"}, kind) {
+		return unsure("cannot be looked into here")
+	}
+	hit, err := red.Scan(src)
+	if err == nil && hit == "" && (strings.HasSuffix(kind, "xml") || strings.HasSuffix(kind, "html")) {
+		hit, err = red.Hit(tree.Bare(src))
+	}
+	if err == nil && hit == "" && d.r.ReadText != nil && !media.Textual(kind) && slices.Contains([]media.Family{media.Document, media.Spreadsheet, media.Presentation}, media.FamilyOf(kind)) {
+		words, e := d.r.ReadText(ctx, media.Payload{Data: src, MIME: kind, Name: path.Base(name)})
+		if e == nil { // what nothing reads as a document is searched as bytes
+			hit, err = red.Hit(words)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if hit != "" {
+		return media.Failf("%q stands in %s, which cannot be changed here. Take it out with sanitize first. Nothing was changed.", hit, name)
+	}
+	if !bytes.HasPrefix(src, []byte("PK\x03\x04")) {
+		return nil
+	}
+	if depth >= deepestEmbedding {
+		return unsure(fmt.Sprintf("lies more than %d files deep", deepestEmbedding))
+	}
+	z, err := pack.Open(&media.Payload{Data: src, Name: name}, d.r.Limits)
+	if err != nil {
+		return err
+	}
+	for _, m := range z.Names() {
+		b, err := z.Read(m)
 		if err != nil {
 			return err
 		}
-		for _, m := range z.Names() {
-			b, err := z.Read(m)
-			if err != nil {
-				return err
-			}
-			if err := opaque(name+", "+m, b, media.Identify(media.Payload{Data: b, Name: path.Base(m)}).MIME, red, lim); err != nil {
-				return err
-			}
+		if err := d.opaque(ctx, name+", "+m, b, media.Identify(media.Payload{Data: b, Name: path.Base(m)}).MIME, red, depth+1); err != nil {
+			return err
 		}
-		return nil
 	}
-	if slices.Contains([]string{"application/pdf", "application/gzip", "application/x-7z-compressed", "application/x-ole-encrypted"}, kind) {
-		return media.Failf("%s holds %s (%s), which cannot be looked into here, so it cannot be redacted with certainty. Take it out with sanitize first.", "the file", name, kind)
-	}
-	hit, err := red.Scan(src)
-	if err == nil && hit != "" {
-		err = media.Failf("%q stands in %s, which cannot be changed here. Take it out with sanitize first. Nothing was changed.", hit, name)
-	}
-	return err
+	return nil
 }

@@ -56,7 +56,7 @@ func sanitize(ctx context.Context, r *media.Request) (media.Result, error) {
 			removed["active or remote part of an SVG picture"] += n
 			d.set(name, out)
 		case xmlPart(name) && name != manifest && len(bytes.TrimSpace(src)) > 0:
-			root, err := tree.Parse(name, src, space, r.Limits)
+			_, root, err := d.tree(name)
 			if err != nil {
 				return media.Result{}, err
 			}
@@ -104,6 +104,8 @@ func (d *doc) dropMembers(removed map[string]int) error {
 		switch {
 		case strings.HasPrefix(n, "Basic/"), strings.HasPrefix(n, "Scripts/"), strings.HasPrefix(n, "Dialogs/"):
 			what = "macro or dialog"
+		case oldVersion(n):
+			what = "older version of the file"
 		case strings.HasPrefix(n, "META-INF/") && strings.Contains(n, "signatures"):
 			what = "signature of macros"
 		case strings.HasPrefix(n, "Configurations2/") && !strings.HasSuffix(n, "/"):

@@ -69,6 +69,9 @@ func asBook(p media.Payload, r *media.Request) (*media.Payload, []string, error)
 		return nil, nil, err
 	}
 	b, err := d.book()
+	if err == nil {
+		err = b.Count(p.Name, r.Limits)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

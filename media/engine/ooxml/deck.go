@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -209,11 +210,19 @@ func (f *file) arrange(order []slide) error {
 			next = max(next, n+1)
 		}
 	}
-	for i := range order { // relationships first: they change other parts
+	var fresh []string
+	for i := range order {
 		if order[i].rid == "" {
-			if order[i].rid, err = f.addRel(f.main, "slide", order[i].part); err != nil {
-				return err
-			}
+			fresh = append(fresh, order[i].part)
+		}
+	}
+	ids, err := f.addRels(f.main, "slide", fresh...) // relationships first: they change other parts
+	if err != nil {
+		return err
+	}
+	for i := range order {
+		if order[i].rid == "" {
+			order[i].rid, ids = ids[0], ids[1:]
 			order[i].id = strconv.Itoa(next)
 			next++
 		}
@@ -266,10 +275,8 @@ func (f *file) arrange(order []slide) error {
 	if err := f.splice(f.main, cuts); err != nil {
 		return err
 	}
-	for id := range gone {
-		if err := f.cutRel(f.main, id); err != nil {
-			return err
-		}
+	if err := f.cutRel(f.main, slices.Collect(maps.Keys(gone))...); err != nil {
+		return err
 	}
 	if err := f.sweep(before); err != nil {
 		return err
@@ -337,7 +344,7 @@ func (f *file) countSlides(n int) error {
 
 // splitDeck gives a file for each slide, each section, or each range of slides.
 func splitDeck(ctx context.Context, r *media.Request) (media.Result, error) {
-	f, err := open(r)
+	f, err := change(r)
 	if err != nil {
 		return media.Result{}, err
 	}
@@ -364,11 +371,7 @@ func splitDeck(ctx context.Context, r *media.Request) (media.Result, error) {
 		if err := ctx.Err(); err != nil {
 			return res, err
 		}
-		req := *r
-		part, err := change(&req)
-		if err != nil {
-			return res, err
-		}
+		part := f.clone()
 		if err := part.pick(list, g); err != nil {
 			return res, err
 		}

@@ -255,6 +255,9 @@ func (f *file) registerMasters() error {
 			return err
 		}
 		list := root.Child("p:sldMasterIdLst")
+		if list == nil {
+			return media.Failf("%s is damaged: it lists no masters.", f.r.In.Name)
+		}
 		pre := prefixOf(root)
 		if err := f.splice(f.main, []tree.Splice{{From: list.To, To: list.To, With: fmt.Sprintf(`<%snotesMasterIdLst><%snotesMasterId %sid="%s"/></%snotesMasterIdLst>`, pre, pre, f.prefix(root, "r"), id, pre)}}); err != nil {
 			return err

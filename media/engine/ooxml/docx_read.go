@@ -186,17 +186,6 @@ func choice(n *tree.Node) *tree.Node {
 	return n.Child("mc:Fallback")
 }
 
-func mathWords(n *tree.Node) string {
-	var b strings.Builder
-	n.Walk(func(k *tree.Node) bool {
-		if k.Name == "m:t" {
-			b.WriteString(k.Words())
-		}
-		return k.Name != "m:t"
-	})
-	return b.String()
-}
-
 func (d *docReader) paragraph(out []flow.Block, n *tree.Node) []flow.Block {
 	b := flow.Block{}
 	s, heading, num, level := d.shape(n)
@@ -342,6 +331,8 @@ func (d *docReader) run(n *tree.Node, r flow.Run, out []flow.Run) []flow.Run {
 			}
 		case "w:noBreakHyphen", "w:sym":
 			put(sign(k))
+		case "w:ruby":
+			out = d.ruby(k, r, out)
 		case "w:footnoteReference", "w:endnoteReference", "w:commentReference":
 			kind := strings.TrimSuffix(strings.TrimPrefix(k.Name, "w:"), "Reference")
 			if at := d.notes[kind+" "+k.Get("w:id")]; at > 0 {
@@ -357,6 +348,20 @@ func (d *docReader) run(n *tree.Node, r flow.Run, out []flow.Run) []flow.Run {
 					}
 				}
 			}
+		}
+	}
+	return out
+}
+
+// ruby reads words with their reading, which stands in brackets behind them.
+func (d *docReader) ruby(n *tree.Node, base flow.Run, out []flow.Run) []flow.Run {
+	if w := n.Child("w:rubyBase"); w != nil {
+		out = d.runs(w, base, out)
+	}
+	if rt := n.Child("w:rt"); rt != nil {
+		if said := flow.Words(d.runs(rt, flow.Run{}, nil)); strings.TrimSpace(said) != "" {
+			base.Text = "(" + said + ")"
+			out = append(out, base)
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package ooxml
 import (
 	"path"
 	"strconv"
+	"strings"
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/internal/flow"
@@ -31,6 +32,10 @@ func (d *docReader) drawing(n *tree.Node, r flow.Run, out []flow.Run) []flow.Run
 				out = append(out, x)
 			}
 			alt = ""
+		case "v:textpath": // letters as a drawing: a watermark
+			if s := k.Get("string"); strings.TrimSpace(s) != "" {
+				d.pending = append(d.pending, flow.Block{Kind: flow.Aside, Label: "Text box", Blocks: []flow.Block{flow.P(s)}})
+			}
 		case "w:txbxContent":
 			fields := d.fields
 			d.fields = nil

@@ -226,7 +226,7 @@ func splitDoc(ctx context.Context, r *media.Request) (media.Result, error) {
 	if by, _ := r.Args["by"].(string); by != "section" {
 		return media.Result{}, &media.Error{Code: media.UnsupportedOp, Verb: "split", Message: fmt.Sprintf("%s has no pages until a program lays it out.", r.In.Name), Use: "split by=section"}
 	}
-	f, err := open(r)
+	f, err := change(r)
 	if err != nil {
 		return media.Result{}, err
 	}
@@ -274,11 +274,7 @@ func splitDoc(ctx context.Context, r *media.Request) (media.Result, error) {
 		if err := ctx.Err(); err != nil {
 			return res, err
 		}
-		req := *r
-		part, err := change(&req)
-		if err != nil {
-			return res, err
-		}
+		part := f.clone()
 		if err := part.keepBody(keep); err != nil {
 			return res, err
 		}
@@ -303,9 +299,13 @@ func (f *file) keepBody(keep []int) error {
 		return err
 	}
 	body := root.Child("w:body")
+	kept := map[int]bool{}
+	for _, i := range keep {
+		kept[i] = true
+	}
 	var cuts []tree.Splice
 	for i, k := range body.Kids {
-		if k.Name != "" && k.Name != "w:sectPr" && !slices.Contains(keep, i) {
+		if k.Name != "" && k.Name != "w:sectPr" && !kept[i] {
 			cuts = append(cuts, tree.Splice{From: k.From, To: k.To})
 		}
 	}
@@ -349,13 +349,15 @@ func (f *file) keepBody(keep []int) error {
 	if err != nil {
 		return err
 	}
+	var gone []string
 	for _, rel := range rels {
 		own := slices.ContainsFunc([]string{"image", "hyperlink", "chart", "oleObject", "package", "diagramData", "diagramLayout", "diagramQuickStyle", "diagramColors", "diagramDrawing", "aFChunk", "control", "header", "footer"}, rel.is)
 		if own && !used["rel"+rel.id] {
-			if err := f.cutRel(f.main, rel.id); err != nil {
-				return err
-			}
+			gone = append(gone, rel.id)
 		}
+	}
+	if err := f.cutRel(f.main, gone...); err != nil {
+		return err
 	}
 	return f.sweep(before)
 }

@@ -3,6 +3,7 @@ package ooxml
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -81,6 +82,9 @@ type file struct {
 	parts    map[string][]byte
 	trees    map[string]*tree.Node
 	changed  map[string][]byte // nil value: removed
+	related  map[string]*relations
+	types    *types         // nil: not read yet
+	numbers  map[string]int // how far names with numbers are taken, by what is before the number
 	space    map[string]string
 	warnings []string
 	counts   media.Counts
@@ -92,7 +96,7 @@ func open(r *media.Request) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{r: r, zip: z, parts: map[string][]byte{}, trees: map[string]*tree.Node{}, changed: map[string][]byte{}, space: space()}
+	f := &file{r: r, zip: z, parts: map[string][]byte{}, trees: map[string]*tree.Node{}, changed: map[string][]byte{}, related: map[string]*relations{}, numbers: map[string]int{}, space: space()}
 	rels, err := f.rels("")
 	if err != nil {
 		return nil, err
@@ -193,8 +197,21 @@ func (f *file) has(name string) bool {
 	return f.zip.Has(name)
 }
 
+// clone returns a copy that can be changed on its own. Bytes and trees, which nobody changes, are the same.
+func (f *file) clone() *file {
+	c := *f
+	c.parts, c.trees, c.changed, c.related, c.numbers = maps.Clone(f.parts), maps.Clone(f.trees), maps.Clone(f.changed), maps.Clone(f.related), maps.Clone(f.numbers)
+	c.types, c.warnings = f.types.clone(), slices.Clone(f.warnings)
+	return &c
+}
+
 // part returns the current bytes of a part.
 func (f *file) part(name string) ([]byte, error) {
+	if name == typesPart {
+		if err := f.flushTypes(); err != nil {
+			return nil, err
+		}
+	}
 	if data, ok := f.changed[name]; ok && data != nil {
 		return data, nil
 	}
@@ -210,6 +227,11 @@ func (f *file) part(name string) ([]byte, error) {
 
 // tree returns a part that is XML.
 func (f *file) tree(name string) (*tree.Node, error) {
+	if name == typesPart {
+		if err := f.flushTypes(); err != nil {
+			return nil, err
+		}
+	}
 	if n := f.trees[name]; n != nil {
 		return n, nil
 	}
@@ -225,12 +247,21 @@ func (f *file) tree(name string) (*tree.Node, error) {
 }
 
 func (f *file) set(name string, data []byte) {
-	delete(f.trees, name)
+	f.stale(name)
 	if old, ok := f.parts[name]; ok && f.zip.Has(name) && bytes.Equal(old, data) {
 		delete(f.changed, name)
 		return
 	}
 	f.changed[name] = data
+}
+
+// stale forgets what was made of the bytes that a part had.
+func (f *file) stale(name string) {
+	delete(f.trees, name)
+	delete(f.related, name)
+	if name == typesPart {
+		f.types = nil
+	}
 }
 
 // splice changes a part.
@@ -254,21 +285,11 @@ func (f *file) drop(name string) error {
 	if rels := relsOf(name); f.has(rels) {
 		f.forget(rels)
 	}
-	root, err := f.tree(typesPart)
-	if err != nil {
-		return err
-	}
-	var cuts []tree.Splice
-	for _, k := range root.Kids {
-		if k.Name == "Override" && strings.EqualFold(strings.TrimPrefix(k.Get("PartName"), "/"), name) {
-			cuts = append(cuts, tree.Splice{From: k.From, To: k.To})
-		}
-	}
-	return f.splice(typesPart, cuts)
+	return f.dropType(name)
 }
 
 func (f *file) forget(name string) {
-	delete(f.trees, name)
+	f.stale(name)
 	delete(f.parts, name)
 	if f.zip.Has(name) {
 		f.changed[name] = nil
@@ -298,16 +319,33 @@ func ownerOf(rels string) string {
 	return strings.TrimSuffix(dir, "_rels/") + strings.TrimSuffix(base, ".rels")
 }
 
+// relations are those of one part, in order and by id.
+type relations struct {
+	list []relation
+	byID map[string]int
+}
+
 func (f *file) rels(part string) ([]relation, error) {
+	r, err := f.relations(part)
+	if err != nil {
+		return nil, err
+	}
+	return r.list, nil
+}
+
+func (f *file) relations(part string) (*relations, error) {
 	name := relsOf(part)
+	if r := f.related[name]; r != nil {
+		return r, nil
+	}
 	if !f.has(name) {
-		return nil, nil
+		return &relations{}, nil
 	}
 	root, err := f.tree(name)
 	if err != nil {
 		return nil, err
 	}
-	var out []relation
+	out := &relations{byID: map[string]int{}}
 	for _, k := range root.Kids {
 		if k.Name != "Relationship" {
 			continue
@@ -321,20 +359,26 @@ func (f *file) rels(part string) ([]relation, error) {
 				rel.target = path.Join(path.Dir(part), rel.target)
 			}
 		}
-		out = append(out, rel)
+		if _, twice := out.byID[rel.id]; !twice {
+			out.byID[rel.id] = len(out.list)
+		}
+		out.list = append(out.list, rel)
 	}
+	f.related[name] = out
 	return out, nil
 }
 
 // rel finds a relationship of a part by id.
 func (f *file) rel(part, id string) (relation, bool) {
-	rels, _ := f.rels(part) // a part without readable relationships has none
-	for _, rel := range rels {
-		if rel.id == id {
-			return rel, true
-		}
+	r, err := f.relations(part)
+	if err != nil { // a part without readable relationships has none
+		return relation{}, false
 	}
-	return relation{}, false
+	i, ok := r.byID[id]
+	if !ok {
+		return relation{}, false
+	}
+	return r.list[i], true
 }
 
 // to returns the parts that a part leads to by relationships of a kind.
@@ -349,29 +393,49 @@ func (f *file) to(part, kind string) []string {
 	return out
 }
 
-// cutRel removes a relationship, and not what it leads to.
-func (f *file) cutRel(owner, id string) error {
+// cutRel removes relationships by their ids, and not what they lead to.
+func (f *file) cutRel(owner string, ids ...string) error {
+	if len(ids) == 0 {
+		return nil
+	}
 	root, err := f.tree(relsOf(owner))
 	if err != nil {
 		return err
 	}
+	gone := map[string]bool{}
+	for _, id := range ids {
+		gone[id] = true
+	}
+	var cuts []tree.Splice
 	for _, k := range root.Kids {
-		if k.Name == "Relationship" && k.Get("Id") == id {
-			return f.splice(relsOf(owner), []tree.Splice{{From: k.From, To: k.To}})
+		if k.Name == "Relationship" && gone[k.Get("Id")] {
+			cuts = append(cuts, tree.Splice{From: k.From, To: k.To})
 		}
 	}
-	return nil
+	return f.splice(relsOf(owner), cuts)
 }
 
 // addRel adds a relationship of a kind to a part and returns its id.
 func (f *file) addRel(owner, kind, part string) (string, error) {
+	ids, err := f.addRels(owner, kind, part)
+	if err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// addRels adds relationships of one kind and returns their ids.
+func (f *file) addRels(owner, kind string, parts ...string) (ids []string, err error) {
+	if len(parts) == 0 {
+		return nil, nil
+	}
 	name := relsOf(owner)
 	if !f.has(name) {
 		f.set(name, []byte(relHead+`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"></Relationships>`))
 	}
 	root, err := f.tree(name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	used := map[string]bool{}
 	base := relBase
@@ -381,12 +445,18 @@ func (f *file) addRel(owner, kind, part string) (string, error) {
 			base = "http://purl.oclc.org/ooxml/officeDocument/relationships/"
 		}
 	}
-	id := ""
-	for n := 1; id == "" || used[id]; n++ {
-		id = "rId" + strconv.Itoa(n)
+	var markup strings.Builder
+	n := 1
+	for _, part := range parts {
+		for used["rId"+strconv.Itoa(n)] {
+			n++
+		}
+		id := "rId" + strconv.Itoa(n)
+		n++
+		ids = append(ids, id)
+		fmt.Fprintf(&markup, `<%sRelationship Id="%s" Type="%s" Target="/%s"/>`, prefixOf(root), id, base+kind, tree.Escape(part))
 	}
-	el := fmt.Sprintf(`<%sRelationship Id="%s" Type="%s" Target="/%s"/>`, prefixOf(root), id, base+kind, tree.Escape(part))
-	return id, f.insertLast(name, root, el)
+	return ids, f.insertLast(name, root, markup.String())
 }
 
 // prefixOf returns the prefix with its colon that an element stands with.
@@ -410,46 +480,14 @@ func (f *file) insertLast(part string, n *tree.Node, markup string) error {
 	return f.splice(part, []tree.Splice{{From: n.Out, To: n.Out, With: markup}})
 }
 
-// typeOf returns the content type of a part.
-func (f *file) typeOf(part string) string {
-	root, err := f.tree(typesPart)
-	if err != nil {
-		return ""
-	}
-	ext := strings.TrimPrefix(path.Ext(part), ".")
-	byExt := ""
-	for _, k := range root.Kids {
-		switch {
-		case k.Name == "Override" && strings.EqualFold(strings.TrimPrefix(k.Get("PartName"), "/"), part):
-			return k.Get("ContentType")
-		case k.Name == "Default" && strings.EqualFold(k.Get("Extension"), ext):
-			byExt = k.Get("ContentType")
-		}
-	}
-	return byExt
-}
-
-// addPart adds a part with its type.
-func (f *file) addPart(name string, data []byte, kind string) error {
-	f.changed[name] = data
-	delete(f.trees, name)
-	if f.typeOf(name) == kind {
-		return nil
-	}
-	root, err := f.tree(typesPart)
-	if err != nil {
-		return err
-	}
-	return f.insertLast(typesPart, root, fmt.Sprintf(`<%sOverride PartName="/%s" ContentType="%s"/>`, prefixOf(root), tree.Escape(name), tree.Escape(kind)))
-}
-
 // fresh returns a name that no part has: dir/stem1.ext, dir/stem2.ext, …
 func (f *file) fresh(like string) string {
 	dir, base := path.Split(like)
 	ext := path.Ext(base)
 	stem := strings.TrimRight(strings.TrimSuffix(base, ext), "0123456789")
-	for n := 1; ; n++ {
-		if name := fmt.Sprintf("%s%s%d%s", dir, stem, n, ext); !f.has(name) && !f.zip.Has(name) {
+	for {
+		f.numbers[dir+stem+ext]++
+		if name := fmt.Sprintf("%s%s%d%s", dir, stem, f.numbers[dir+stem+ext], ext); !f.has(name) && !f.zip.Has(name) {
 			return name
 		}
 	}
@@ -494,6 +532,9 @@ func (f *file) sweep(before map[string]bool) error {
 
 // bytes writes the file.
 func (f *file) bytes() ([]byte, error) {
+	if err := f.flushTypes(); err != nil {
+		return nil, err
+	}
 	data, err := f.zip.Rewrite(f.changed)
 	if err != nil {
 		return nil, media.Failf("%s cannot be written: %v.", f.r.In.Name, err)

@@ -490,43 +490,6 @@ func TestLibreOffice(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	for _, name := range []string{"contract.docx", "gen.docx", "gen.pptx"} {
-		all := members(f, sample(f, name).Data)
-		for _, part := range []string{"word/document.xml", "word/numbering.xml", "ppt/slides/slide3.xml", "ppt/charts/chart1.xml", "_rels/.rels"} {
-			if all[part] != nil {
-				f.Add(part, string(all[part]))
-			}
-		}
-	}
-	base := map[bool]media.Payload{false: sample(f, "gen.docx"), true: sample(f, "gen.pptx")}
-	f.Fuzz(func(t *testing.T, part, xml string) {
-		for deck, in := range base {
-			z, err := pack.Open(&in, media.Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !z.Has(part) || strings.HasSuffix(part, "/") {
-				continue
-			}
-			data, err := z.Rewrite(map[string][]byte{part: []byte(xml)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			in.Data = data
-			for _, do := range []string{"convert to=html", "redact match=/[0-9]+/", "sanitize", "normalize"} {
-				res, err := run(t, in, do)
-				if err == nil && res.Media == nil {
-					t.Error(deck, do)
-				}
-				if err != nil && strings.Contains(err.Error(), "made its engine stop") {
-					t.Errorf("%s: %v", do, err)
-				}
-			}
-		}
-	})
-}
-
 // line is a line of a page: how far down it stands, and its words with their places across.
 type line struct {
 	down  float64

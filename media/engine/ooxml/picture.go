@@ -12,14 +12,31 @@ import (
 	"path"
 
 	"github.com/tackle-dev/tackle/media"
+	pic "github.com/tackle-dev/tackle/media/engine/image"
 	"github.com/tackle-dev/tackle/media/internal/tree"
 )
 
-// redactPicture blackens a picture in which words are read that match. Which of its points show them nobody says, so all do.
+// redactPicture takes from a picture the metadata in which something matches, and blackens one in which words are read that
+// match. Which of its points show them nobody says, so all do.
 func (f *file) redactPicture(ctx context.Context, name string, red *tree.Redaction) error {
 	data, err := f.part(name)
-	if err != nil || f.r.ReadPicture == nil {
+	if err != nil {
 		return err
+	}
+	fresh, left, err := pic.Forget(data, red.Scan)
+	switch {
+	case err != nil:
+		return err
+	case left != "":
+		return media.Failf("%q stands in the metadata of the picture %s, which cannot be changed without drawing it anew. Replace it or take it out first. Nothing was changed.", left, name)
+	case fresh != nil:
+		red.Count++
+		f.set(name, fresh)
+		f.warn("The metadata of the picture %s was taken away, because something in it matches.", path.Base(name))
+		data = fresh
+	}
+	if f.r.ReadPicture == nil {
+		return nil
 	}
 	p := media.Identify(media.Payload{Data: data, Name: path.Base(name)})
 	if media.FamilyOf(p.MIME) != media.Image {

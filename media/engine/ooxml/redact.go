@@ -151,8 +151,8 @@ func (f *file) redactXML(name string, red *tree.Redaction) error {
 			continue
 		}
 		red.Count += n
-		if s.loose && numericPoint(s.segs[0].node) {
-			pt := s.segs[0].node.Parent
+		if n := s.segs[0].node; s.loose && (numericPoint(n) || numericProperty(n)) {
+			pt := n.Parent
 			cuts = append(cuts, tree.Splice{From: pt.From, To: pt.To})
 			continue
 		}
@@ -166,8 +166,19 @@ func (f *file) redactXML(name string, red *tree.Redaction) error {
 			}
 			var now string
 			was := red.Count
-			if now, err = red.Text(a.Val); err == nil && red.Count > was {
+			if now, err = red.Text(a.Val); err == nil && red.Count == was && slices.Contains(addresses, a.Name) {
+				now, err = redactAddress(a.Val, red)
+			}
+			if err == nil && red.Count > was {
 				cuts = append(cuts, tree.Splice{From: a.VFrom, To: a.VTo, With: tree.Escape(now)})
+			}
+		}
+		if cut, what := packed(n); err == nil && what != nil {
+			var hit string
+			if hit, err = within(what, red, f.r.Limits); hit != "" && err == nil {
+				red.Count++
+				cuts = append(cuts, cut)
+				f.warn("Data that a program packed into %s was taken away, because something in it matches.", name)
 			}
 		}
 		return err == nil
@@ -229,8 +240,12 @@ func remarks(src []byte, red *tree.Redaction, cuts *[]tree.Splice) error {
 var wordAttrs = []string{
 	"descr", "title", "alt", "o:title", "tooltip", "w:tooltip", "string", "author", "w:author", "w15:author",
 	"initials", "w:initials", "w:instr", "w:anchor", "name", "w:name", "w:displayText", "w:value", "w:xpath", "userId",
-	"w15:userId", "displayName", "caption", "comment", "w:fullDate",
+	"w15:userId", "displayName", "caption", "comment", "w:fullDate", "w:docLocation", "w:tgtFrame", "tgtFrame", "target",
+	"href", "o:href", "o:althref", "src", "invalidUrl",
 }
+
+// addresses are those of them in which %41 may stand for a letter.
+var addresses = []string{"href", "o:href", "o:althref", "src", "invalidUrl"}
 
 // wordVals are elements whose w:val holds words.
 var wordVals = []string{
@@ -298,13 +313,10 @@ func (f *file) redactRels(name string, red *tree.Redaction) error {
 		with := red.Replacement
 		red.Replacement = url.PathEscape(with)
 		now, err := red.Text(a.Val)
-		if plain, e := url.PathUnescape(a.Val); err == nil && e == nil && red.Count == was {
-			var out string
-			if out, err = red.Text(plain); red.Count > was {
-				now = strings.NewReplacer(" ", "%20", "<", "%3C", ">", "%3E", `"`, "%22").Replace(out)
-			}
-		}
 		red.Replacement = with
+		if err == nil && red.Count == was {
+			now, err = redactAddress(a.Val, red)
+		}
 		if err != nil {
 			return err
 		}
@@ -313,6 +325,20 @@ func (f *file) redactRels(name string, red *tree.Redaction) error {
 		}
 	}
 	return f.splice(name, cuts)
+}
+
+// redactAddress redacts an address as people read it, with what is escaped in it.
+func redactAddress(s string, red *tree.Redaction) (string, error) {
+	plain, err := url.PathUnescape(s)
+	if err != nil || plain == s {
+		return s, nil // no address
+	}
+	was := red.Count
+	now, err := red.Text(plain)
+	if err != nil || red.Count == was {
+		return s, err
+	}
+	return tree.EscapeAddress(now), nil
 }
 
 func svgWords(red *tree.Redaction) *text.Words {

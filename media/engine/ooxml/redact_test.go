@@ -225,7 +225,7 @@ func TestRedactRefuses(t *testing.T) {
 		{"object", doc(t, wp(wr(ssn)), [3]string{"word/embeddings/o.bin", "oleObject", ole + ssn}), redactAll, "still stands in the part word/embeddings/o.bin"},
 		{"object, wide", doc(t, wp(wr(ssn)), [3]string{"word/embeddings/o.bin", "oleObject", ole + string(wide)}), redactAll, "still stands in the part word/embeddings/o.bin"},
 		{"page within", doc(t, wp(wr(ssn)), [3]string{"word/afchunk.htm", "aFChunk", "<p>" + ssn + "</p>"}), redactAll, "still stands in the part word/afchunk.htm"},
-		{"metadata of a picture", doc(t, wp(wr(ssn)), [3]string{"word/media/image1.png", "image", "\x89PNG\r\n\x1a\n tEXt " + ssn + "\x00"}), redactAll, "still stands in the part word/media/image1.png"},
+		{"metadata of a picture", doc(t, wp(wr(ssn)), [3]string{"word/media/image1.png", "image", "\x89PNG\r\n\x1a\n tEXt " + ssn + "\x00"}), redactAll, "stands in the metadata of the picture word/media/image1.png"},
 		{"an attribute that is not to be touched", doc(t, wp(`<w:r><w:rPr><w:rStyle w:val="S123-45-6789"/></w:rPr><w:t>123-45-6789</w:t></w:r>`)), redactAll, "still stands in the part word/document.xml"},
 		{"the name of a part", doc(t, wp(wr(ssn)), [3]string{"word/media/123-45-6789.png", "image", "\x89PNG\r\n\x1a\n"}), redactAll, "still stands in the name of the part"},
 		{"an attribute that nobody knows", doc(t, wp(`<x:y xmlns:x="urn:x" hint="of Jane Doe"/>`+wr("Jane Doe"))), `redact match="Jane Doe"`, "still stands in the part word/document.xml"},

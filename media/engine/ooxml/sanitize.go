@@ -9,6 +9,7 @@ import (
 
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine/sheet"
+	"github.com/tackle-dev/tackle/media/engine/text"
 	"github.com/tackle-dev/tackle/media/internal/tree"
 )
 
@@ -59,6 +60,8 @@ func sanitize(ctx context.Context, r *media.Request) (media.Result, error) {
 			err = c.content(name)
 		case "office":
 			err = c.inner(ctx, name)
+		case "svg":
+			err = c.drawing(ctx, name)
 		}
 		if err != nil {
 			return media.Result{}, err
@@ -189,7 +192,11 @@ var fieldsThatAct = []string{"DDE", "DDEAUTO", "INCLUDETEXT", "INCLUDEPICTURE", 
 
 func acts(instr string) bool {
 	words := strings.Fields(strings.TrimLeft(instr, " \t\n\"{"))
-	return len(words) > 0 && slices.Contains(fieldsThatAct, strings.ToUpper(strings.Trim(words[0], `"{}`)))
+	if len(words) == 0 {
+		return false
+	}
+	kind := strings.ToUpper(strings.Trim(words[0], `"{}`))
+	return slices.Contains(fieldsThatAct, kind) || kind == "HYPERLINK" && unsafeLink(fieldLink(instr))
 }
 
 // content removes fields that act, actions of slides, controls, bindings to custom XML and characters that hide.
@@ -204,40 +211,12 @@ func (c *cleaner) content(name string) error {
 		cuts = append(cuts, tree.Splice{From: n.From, To: n.To})
 		c.removed[what]++
 	}
-	type open struct {
-		nodes []*tree.Node
-		instr strings.Builder
-		shown bool
-	}
-	var fields []*open
+	fields := fieldCleaner{}
 	root.Walk(func(n *tree.Node) bool {
+		for _, part := range fields.see(n) {
+			cuts = append(cuts, tree.Splice{From: part.From, To: part.To})
+		}
 		switch n.Name {
-		case "w:fldChar":
-			switch n.Get("w:fldCharType") {
-			case "begin":
-				fields = append(fields, &open{nodes: []*tree.Node{n}})
-			case "separate":
-				if k := len(fields) - 1; k >= 0 {
-					fields[k].nodes, fields[k].shown = append(fields[k].nodes, n), true
-				}
-			case "end":
-				k := len(fields) - 1
-				if k < 0 {
-					break
-				}
-				if x := fields[k]; acts(x.instr.String()) {
-					for _, part := range append(x.nodes, n) {
-						cuts = append(cuts, tree.Splice{From: part.From, To: part.To})
-					}
-					c.removed["field that acts"]++
-				}
-				fields = fields[:k]
-			}
-		case "w:instrText", "w:delInstrText":
-			if k := len(fields) - 1; k >= 0 && !fields[k].shown {
-				fields[k].nodes = append(fields[k].nodes, n)
-				fields[k].instr.WriteString(n.Words())
-			}
 		case "w:fldSimple":
 			if acts(n.Get("w:instr")) {
 				c.removed["field that acts"]++
@@ -260,7 +239,90 @@ func (c *cleaner) content(name string) error {
 		}
 		return true
 	})
+	if fields.acted > 0 {
+		c.removed["field that acts"] += fields.acted
+	}
 	return f.splice(name, cuts)
+}
+
+// fieldCleaner follows the fields of a part: begin, instruction, separate, result, end. Fields stand within the instruction
+// of others, whose words they then make up.
+type fieldCleaner struct {
+	open  []*openField
+	acted int
+}
+
+type openField struct {
+	nodes []*tree.Node // what goes with the field if it acts: its marks and its instruction
+	instr strings.Builder
+	made  bool // another field makes up the first word of the instruction
+	shown bool // the result has begun
+}
+
+// see follows an element, and returns what is to go with the field that ends there, if that acts. A field whose kind another
+// field makes up can be of any kind.
+func (c *fieldCleaner) see(n *tree.Node) []*tree.Node {
+	kind := ""
+	switch n.Name {
+	case "w:fldChar":
+		if kind = n.Get("w:fldCharType"); kind == "begin" {
+			if k := len(c.open) - 1; k >= 0 && !c.open[k].shown && strings.Trim(c.open[k].instr.String(), " \t\n\"{") == "" {
+				c.open[k].made = true
+			}
+			c.open = append(c.open, &openField{})
+		}
+	case "w:instrText", "w:delInstrText", "w:t", "w:delText":
+	default:
+		return nil
+	}
+	k := len(c.open) - 1
+	if k < 0 {
+		return nil
+	}
+	for i, x := range c.open { // all whose instruction it stands in
+		if !x.shown || i == k && kind != "" {
+			x.nodes = append(x.nodes, n)
+		}
+	}
+	x := c.open[k]
+	switch {
+	case kind == "separate":
+		x.shown = true
+	case kind == "end":
+		nodes, acting := x.nodes, x.made || acts(x.instr.String())
+		if c.open = c.open[:k]; acting {
+			c.acted++
+			return nodes
+		}
+	case !x.shown && (n.Name == "w:instrText" || n.Name == "w:delInstrText"):
+		x.instr.WriteString(n.Words())
+	}
+	return nil
+}
+
+// drawing cleans a picture in SVG.
+func (c *cleaner) drawing(ctx context.Context, name string) error {
+	data, err := c.f.part(name)
+	if err != nil {
+		return err
+	}
+	if data, err = unzipped(name, data); err != nil {
+		return err
+	}
+	for _, e := range text.Engine().Edit {
+		if !slices.Contains(e.Ops, "sanitize") {
+			continue
+		}
+		res, err := e.Do(ctx, &media.Request{In: media.Payload{Data: data, MIME: "image/svg+xml", Name: path.Base(name)}, Op: "sanitize", Args: map[string]any{}, Limits: c.f.r.Limits})
+		if err != nil {
+			return err
+		}
+		if n := res.Counts.Removed; n > 0 {
+			c.removed["active or remote part of an SVG picture"] += n
+			c.f.set(name, res.Media.Data)
+		}
+	}
+	return nil
 }
 
 // unhidden drops characters that a reader does not see and that change what is seen: overrides of direction, and tags,

@@ -1,7 +1,6 @@
 package ooxml
 
 import (
-	"html"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -83,11 +82,8 @@ func (s *stream) chars(src []byte, n, owner *tree.Node, flag uint8) {
 				text, fl = raw[i:i+w], flag|isFormat
 			}
 		case raw[i] == '&' && !literal:
-			if end := strings.IndexByte(raw[i:min(len(raw), i+40)], ';'); end > 1 {
-				text, w = html.UnescapeString(raw[i:i+end+1]), end+1
-				if formatting(text) {
-					fl |= isFormat
-				}
+			if text, w = tree.Reference(raw, i); formatting(text) {
+				fl |= isFormat
 			}
 		}
 		if text != "" {
@@ -154,11 +150,16 @@ func isNumber(name string) bool {
 	return false
 }
 
+// numericProperty reports whether an element is the value of a property that an author gave a number.
+func numericProperty(n *tree.Node) bool {
+	return isNumber(n.Name) && n.Parent != nil && n.Parent.Name == "cust:property"
+}
+
 func (g *gatherer) walk(n *tree.Node, s *stream, flag uint8, para bool) {
 	for _, k := range n.Kids {
 		switch k.Name {
 		case "":
-			if strings.TrimSpace(k.Text) != "" && !isNumber(n.Name) {
+			if strings.TrimSpace(k.Text) != "" && (!isNumber(n.Name) || numericProperty(n)) {
 				one := &stream{loose: true}
 				one.chars(g.src, k, n, 0)
 				g.out = append(g.out, one)
@@ -186,7 +187,7 @@ func (g *gatherer) walk(n *tree.Node, s *stream, flag uint8, para bool) {
 			s.separate(0)
 			g.walk(k, s, flag, true)
 			s.separate(endOf(k))
-		case "w:txbxContent", "mc:Fallback":
+		case "w:txbxContent", "mc:Fallback", "w:rt":
 			g.apart(k, flag)
 		case "w:del", "w:moveFrom":
 			g.walk(k, s, flag|isDeleted, para)

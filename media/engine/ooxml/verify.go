@@ -196,12 +196,24 @@ func (f *file) look(ctx context.Context, name, kind string, red *tree.Redaction)
 	case "xml":
 		return f.lookXML(name, data, red)
 	case "svg":
+		if data, err = unzipped(name, data); err != nil {
+			return "", err
+		}
 		return svgWords(red).Find(string(data))
 	case "office":
 		return f.lookOffice(ctx, media.Identify(media.Payload{Data: data, Name: path.Base(name)}), red)
 	case "binary":
-		if hit, known, err := f.lookObject(ctx, name, data, red); known || err != nil {
+		hit, known, err := f.lookObject(ctx, name, data, red)
+		if hit == "" && err == nil {
+			hit, err = f.lookForeign(ctx, name, data, red)
+		}
+		if known || hit != "" || err != nil {
 			return hit, err
+		}
+	}
+	if kind == "media" {
+		if data, err = unzipped(name, data); err != nil {
+			return "", err
 		}
 	}
 	return scan(data, red, kind == "media" || kind == "font")
@@ -266,9 +278,15 @@ func (f *file) lookXML(name string, src []byte, red *tree.Redaction) (string, er
 			}
 			if a := &n.Attr[k]; wordyAttr(name, n, a) {
 				hit, err = red.Hit(a.Val)
+				if plain, e := url.PathUnescape(a.Val); hit == "" && err == nil && e == nil && slices.Contains(addresses, a.Name) {
+					hit, err = red.Hit(plain)
+				}
 			} else {
 				hit, err = f.suspect(n, a, red)
 			}
+		}
+		if _, what := packed(n); what != nil && hit == "" && err == nil {
+			hit, err = within(what, red, f.r.Limits)
 		}
 		return hit == "" && err == nil
 	})

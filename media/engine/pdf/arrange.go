@@ -1,15 +1,11 @@
 package pdf
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/klippa-app/go-pdfium/references"
-	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/tackle-dev/tackle/media"
 )
@@ -20,12 +16,11 @@ type take struct {
 	pages []int
 }
 
-// arrange does select, reorder and split, which pick pages of one document, and merge, which PDFium does.
+// arrange does select, reorder and split, which pick pages of one document, and merge, which joins documents.
 func (e *engine) arrange(ctx context.Context, r *media.Request) (media.Result, error) {
 	inputs := append([]media.Payload{r.In}, r.With...)
 	var docs []*document
 	var counts []int
-	var warnings []string
 	for i := range inputs {
 		if inputs[i].MIME != mime {
 			return media.Result{}, media.Failf("%s is %s; only PDF files can be appended to a PDF. Convert it to pdf first.", inputs[i].Name, inputs[i].MIME)
@@ -38,10 +33,7 @@ func (e *engine) arrange(ctx context.Context, r *media.Request) (media.Result, e
 		if err != nil {
 			return media.Result{}, err
 		}
-		if d.form() != nil && len(inputs) > 1 {
-			d.warn("The form of %s is not kept: its fields show their values and cannot be filled.", d.name)
-		}
-		docs, counts, warnings = append(docs, d), append(counts, len(d.leaves())), append(warnings, d.warnings...)
+		docs, counts = append(docs, d), append(counts, len(d.leaves()))
 	}
 	parts, names, err := plan(r, docs[0], counts)
 	if err != nil {
@@ -57,14 +49,18 @@ func (e *engine) arrange(ctx context.Context, r *media.Request) (media.Result, e
 		return media.Result{}, media.Failf("the result would have %d pages, more than the %d that are allowed.", total, limit)
 	}
 	var out [][]byte
-	if len(docs) == 1 {
-		out, err = docs[0].picked(parts, r.Limits.WithDefaults())
-	} else {
-		out, err = e.assemble(ctx, docs, parts)
+	if r.Op == "merge" {
+		data, err := joined(docs)
+		if err != nil {
+			return media.Result{}, err
+		}
+		return media.Result{Media: &media.Payload{Data: data}, Warnings: docs[0].warnings}, nil
 	}
+	out, err = docs[0].picked(parts, r.Limits.WithDefaults())
 	if err != nil {
 		return media.Result{}, err
 	}
+	warnings := docs[0].warnings
 	if r.Op != "split" {
 		return media.Result{Media: &media.Payload{Data: out[0]}, Warnings: warnings}, nil
 	}
@@ -190,43 +186,4 @@ func cuts(r *media.Request, d *document, n int) (parts [][]take, names []string,
 		names = append(names, strings.TrimSpace(string(name[:min(len(name), 60)])))
 	}
 	return parts, names, nil
-}
-
-// assemble makes a document of each part.
-func (e *engine) assemble(ctx context.Context, docs []*document, parts [][]take) (out [][]byte, err error) {
-	run := e.box.run(ctx, func(w *worker) error {
-		var open []references.FPDF_DOCUMENT
-		for _, d := range docs {
-			if err := w.open(d.data, ""); err != nil {
-				return fail(d.name, err)
-			}
-			open = append(open, w.doc)
-		}
-		for _, part := range parts {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			made, err := w.FPDF_CreateNewDocument(&requests.FPDF_CreateNewDocument{})
-			if err != nil {
-				return err
-			}
-			at := 0
-			for _, t := range part {
-				if _, err := w.FPDF_ImportPagesByIndex(&requests.FPDF_ImportPagesByIndex{Source: open[t.of], Destination: made.Document, PageIndices: t.pages, Index: at}); err != nil {
-					return media.Failf("the pages of %s could not be taken over: %v.", docs[t.of].name, err)
-				}
-				at += len(t.pages)
-			}
-			var b bytes.Buffer
-			if _, err := w.FPDF_SaveAsCopy(&requests.FPDF_SaveAsCopy{Document: made.Document, Flags: requests.SaveFlagNoIncremental, FileWriter: &b}); err != nil {
-				return err
-			}
-			if _, err := w.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: made.Document}); err != nil {
-				return err
-			}
-			out = append(out, b.Bytes())
-		}
-		return nil
-	})
-	return out, run
 }

@@ -100,38 +100,42 @@ func (d *document) pictures(base string, lim media.Limits) []media.Payload {
 		if !ok || d.Name(s.Dict["Subtype"]) != "Image" || d.usedAsMask(n) {
 			continue
 		}
-		data, kind, err := d.Decode(s)
-		p := media.Payload{Name: fmt.Sprintf("%s-image%d", base, len(out)+1)}
+		p, kind, err := d.payload(s, fmt.Sprintf("%s-image%d", base, len(out)+1), lim)
 		switch {
 		case err != nil:
 			d.warn("A picture could not be decoded: %v.", err)
-			continue
-		case kind == "DCTDecode" || kind == "DCT":
-			p.Data, p.MIME, p.Name = data, "image/jpeg", p.Name+".jpg"
-		case kind == "JPXDecode":
-			p.Data, p.MIME, p.Name = data, "image/jp2", p.Name+".jp2"
-		case kind != "":
+		case p.Data == nil:
 			odd[kind]++
-			continue
 		default:
-			m, err := d.raster(s.Dict, data, lim)
-			if err != nil {
-				odd[d.colorName(s.Dict["ColorSpace"])]++
-				continue
-			}
-			var b bytes.Buffer
-			if err := png.Encode(&b, m); err != nil {
-				d.warn("A picture could not be written: %v.", err)
-				continue
-			}
-			p.Data, p.MIME, p.Name = b.Bytes(), "image/png", p.Name+".png"
+			out = append(out, p)
 		}
-		out = append(out, p)
 	}
 	for kind, n := range odd {
 		d.warn("%d pictures coded as %s were left out; convert to=images draws the pages with them.", n, kind)
 	}
 	return out
+}
+
+// payload returns a picture as a file: a JPEG file as it is, others as PNG. Where it is neither, kind says what it is.
+func (d *document) payload(s *object.Stream, name string, lim media.Limits) (p media.Payload, kind object.Name, err error) {
+	data, kind, err := d.Decode(s)
+	switch {
+	case err != nil:
+		return p, "", err
+	case kind == "DCTDecode" || kind == "DCT":
+		return media.Payload{Data: data, MIME: "image/jpeg", Name: name + ".jpg"}, kind, nil
+	case kind == "JPXDecode":
+		return media.Payload{Data: data, MIME: "image/jp2", Name: name + ".jp2"}, kind, nil
+	case kind != "":
+		return p, kind, nil
+	}
+	m, err := d.raster(s.Dict, data, lim)
+	if err != nil {
+		return p, d.colorName(s.Dict["ColorSpace"]), nil
+	}
+	var b bytes.Buffer
+	err = png.Encode(&b, m)
+	return media.Payload{Data: b.Bytes(), MIME: "image/png", Name: name + ".png"}, "", err
 }
 
 // usedAsMask reports whether a picture only says where another one is transparent.

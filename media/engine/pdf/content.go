@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/tackle-dev/tackle/media/engine/pdf/object"
@@ -52,8 +53,8 @@ type walker struct {
 	d *document
 	// drop says whether the glyph whose origin is at x, y on the page is to be left out. nil drops none.
 	drop func(x, y float64) bool
-	// image is told the box of each picture.
-	image func(b box)
+	// image is told the box of each picture, and the picture; nil for one that stands within the content.
+	image func(b box, s *object.Stream)
 	// strip removes alternatives for text from marked content.
 	strip bool
 	text  strings.Builder
@@ -68,10 +69,20 @@ type walker struct {
 	open   int // q without Q at the end of the outermost stream
 	limit  bool
 	said   []string // the alternatives that were met
+	mended bool     // a form that shows itself was taken out of it
+
+	// reading collects what is shown in seen, and changes nothing.
+	reading bool
+	seen    []char
+	spans   []tagged
+	unsure  int         // characters that are not known
+	most    int         // bound of operators, if not 0
+	stop    func() bool // asked now and then
 }
 
 // shownForm is a form as it was, and which of its glyphs were left out so far, on whatever page.
 type shownForm struct {
+	open bool // it is being walked over: a form within itself shows nothing more
 	src  []byte
 	gone map[int]bool
 }
@@ -90,7 +101,7 @@ func (w *walker) walkForm(src []byte, res object.Dict, ctm matrix, form *shownFo
 	defer func() { w.depth-- }()
 	c := &stream{w: w, form: form, res: res, l: object.NewLexer(src), src: src, st: textState{stretch: 1, ctm: ctm}, tm: unit, lm: unit}
 	for c.step() {
-		if w.steps++; w.steps > 20_000_000 {
+		if w.steps++; w.steps > 20_000_000 || w.most > 0 && w.steps > w.most || w.steps&0xfff == 0 && w.stop != nil && w.stop() {
 			w.limit = true
 			return src, false
 		}
@@ -174,7 +185,7 @@ func (c *stream) operator(op string) {
 	case "gs":
 		if n, ok := c.arg(0).(object.Name); ok {
 			if f := c.w.d.Array(c.w.d.Dict(c.w.d.Dict(c.res["ExtGState"])[n])["Font"]); len(f) == 2 {
-				c.st.font = c.w.d.fontOf(c.w.d.Dict(f[0]))
+				c.st.font = c.w.d.knownFont(f[0])
 				c.st.size, _ = object.Number(c.w.d.Resolve(f[1]))
 			}
 		}
@@ -182,8 +193,12 @@ func (c *stream) operator(op string) {
 		c.do()
 	case "BI":
 		c.inline()
-	case "BDC", "DP":
-		c.mark(op)
+	case "BDC", "DP", "BMC", "EMC":
+		if c.w.reading {
+			c.tagged(op)
+		} else if op == "BDC" || op == "DP" {
+			c.mark(op)
+		}
 	default:
 		c.textOperator(op)
 	}
@@ -258,28 +273,43 @@ func (c *stream) move(x, y float64) {
 	c.tm = c.lm
 }
 
-func (c *stream) font(n object.Name) *font {
-	d := c.w.d
-	ref := d.Dict(c.res["Font"])[n]
-	if r, ok := ref.(object.Ref); ok {
-		if f := d.known[r.Num]; f != nil {
-			return f
+func (c *stream) font(n object.Name) *font { return c.w.d.knownFont(c.w.d.Dict(c.res["Font"])[n]) }
+
+// knownFont reads a font once.
+func (d *document) knownFont(o object.Object) *font {
+	if r, ok := o.(object.Ref); ok {
+		f := d.known[r.Num]
+		if f == nil {
+			if d.known == nil {
+				d.known = map[int]*font{}
+			}
+			f = d.fontOf(d.Dict(r))
+			d.known[r.Num] = f
 		}
-		f := d.fontOf(d.Dict(r))
-		if d.known == nil {
-			d.known = map[int]*font{}
-		}
-		d.known[r.Num] = f
 		return f
 	}
-	return d.fontOf(d.Dict(ref))
+	dict := d.Dict(o)
+	at := reflect.ValueOf(dict).Pointer() // the file holds it, so that it stays what it is
+	f := d.direct[at]
+	if f == nil {
+		if d.direct == nil {
+			d.direct = map[uintptr]*font{}
+		}
+		f = d.fontOf(dict)
+		d.direct[at] = f
+	}
+	return f
 }
 
 // show goes over shown text. Glyphs that are left out leave their width behind, so that everything else keeps its place.
 func (c *stream) show(before string, list object.Array) {
 	st := &c.st
 	if st.font == nil {
-		st.font = &font{none: 500, scale: 0.001, simple: true}
+		st.font = c.w.d.knownFont(nil)
+	}
+	if c.w.reading {
+		c.see(list)
+		return
 	}
 	var out object.Array
 	dropped := false
@@ -287,25 +317,24 @@ func (c *stream) show(before string, list object.Array) {
 		s, ok := e.(object.String)
 		if !ok {
 			if v, ok := object.Number(e); ok {
-				c.advance(-v / 1000 * st.size * st.stretch)
+				c.forth(-v / 1000 * st.size)
 				out = append(out, e)
 			}
 			continue
 		}
 		var kept []byte
-		width := st.font.size()
-		for i, code := range st.font.codes(s) {
-			raw := s[i*width : (i+1)*width]
+		for len(s) > 0 {
+			code, size := st.font.next(s)
+			raw := s[:size]
+			s = s[size:]
+			shape := st.font.shapeOf(code, size)
 			x, y := c.tm.then(st.ctm).at(0, st.rise)
-			step := st.font.width(code)*st.size + st.space
-			if width == 1 && raw == " " {
-				step += st.words
-			}
+			step := st.step(shape, raw)
 			at := c.tm
-			c.advance(step * st.stretch)
+			c.forth(step)
 			if !c.leaves(x, y) {
 				kept = append(kept, raw...)
-				c.read(st.font.text(code), at, st.font.width(code)*st.size*st.stretch)
+				c.read(shape.text, at, shape.width*st.size*st.stretch)
 				continue
 			}
 			dropped = true
@@ -328,6 +357,27 @@ func (c *stream) show(before string, list object.Array) {
 		b.WriteString(" TJ")
 		c.replace(b.Bytes())
 	}
+}
+
+// step is how far a glyph moves on, before stretching.
+func (st *textState) step(s shape, raw object.String) float64 {
+	step := s.width*st.size + st.space
+	if st.font.down != 0 {
+		step = st.font.down*st.size + st.space
+	}
+	if raw == " " {
+		step += st.words
+	}
+	return step
+}
+
+// forth moves on in the direction of writing.
+func (c *stream) forth(step float64) {
+	if f := c.st.font; f != nil && f.down != 0 {
+		c.tm = matrix{1, 0, 0, 1, 0, step}.then(c.tm)
+		return
+	}
+	c.tm = matrix{1, 0, 0, 1, step * c.st.stretch, 0}.then(c.tm)
 }
 
 // read takes note of a glyph: a gap before it is a blank, another height another line.
@@ -393,8 +443,6 @@ func (c *stream) leaves(x, y float64) bool {
 	return drop
 }
 
-func (c *stream) advance(x float64) { c.tm = matrix{1, 0, 0, 1, x, 0}.then(c.tm) }
-
 // do draws a picture or a form. A form that loses glyphs is changed where it stands, for every page that shows it.
 func (c *stream) do() {
 	d, w := c.w.d, c.w
@@ -407,7 +455,7 @@ func (c *stream) do() {
 	switch d.Name(s.Dict["Subtype"]) {
 	case "Image":
 		if w.image != nil {
-			w.image(around(c.st.ctm))
+			w.image(around(c.st.ctm), s)
 		}
 	case "Form":
 		f := d.shown[s]
@@ -417,7 +465,7 @@ func (c *stream) do() {
 				w.limit = true
 				return
 			}
-			f = &shownForm{data, map[int]bool{}}
+			f = &shownForm{src: data, gone: map[int]bool{}}
 			if d.shown == nil {
 				d.shown = map[*object.Stream]*shownForm{}
 			}
@@ -431,7 +479,16 @@ func (c *stream) do() {
 		if res == nil {
 			res = c.res
 		}
-		if out, changed := w.walkForm(f.src, res, m.then(c.st.ctm), f); changed {
+		if f.open {
+			if w.strip { // PDFium would not come to an end
+				delete(d.Dict(c.res["XObject"]), n)
+				w.mended = true
+			}
+			return
+		}
+		f.open = true
+		out, changed := w.walkForm(f.src, res, m.then(c.st.ctm), f)
+		if f.open = false; changed {
 			// The same stream, so that all who refer to it see the change.
 			made := object.Deflate(out, s.Dict)
 			s.Raw, s.Dict = made.Raw, made.Dict
@@ -442,7 +499,7 @@ func (c *stream) do() {
 // inline passes over a picture within the stream.
 func (c *stream) inline() {
 	if c.w.image != nil {
-		c.w.image(around(c.st.ctm))
+		c.w.image(around(c.st.ctm), nil)
 	}
 	for {
 		o, ok := c.l.Next()

@@ -56,7 +56,7 @@ func (d *document) destination(item object.Dict) object.Array {
 	case object.Name:
 		dest = d.Resolve(d.Dict(d.Catalog()["Dests"])[v])
 	case object.String:
-		dest = d.named(d.Dict(d.Catalog()["Names"])["Dests"], v, 0)
+		dest = d.named(d.Dict(d.Catalog()["Names"])["Dests"], v)
 	}
 	if v, ok := dest.(object.Dict); ok {
 		dest = d.Resolve(v["D"])
@@ -78,8 +78,8 @@ func (d *document) target(item object.Dict, pages map[int]int) int {
 }
 
 // named looks a name up in a tree of names.
-func (d *document) named(tree object.Object, key object.String, depth int) (found object.Object) {
-	d.names(tree, depth, func(k object.String, v object.Object) {
+func (d *document) named(tree object.Object, key object.String) (found object.Object) {
+	d.names(tree, func(k object.String, v object.Object) {
 		if k == key && found == nil {
 			found = d.Resolve(v)
 		}
@@ -88,20 +88,35 @@ func (d *document) named(tree object.Object, key object.String, depth int) (foun
 }
 
 // names visits the entries of a tree of names.
-func (d *document) names(tree object.Object, depth int, visit func(k object.String, v object.Object)) {
-	node := d.Dict(tree)
-	if node == nil || depth > 50 {
-		return
-	}
-	list := d.Array(node["Names"])
-	for i := 0; i+1 < len(list); i += 2 {
-		if k, ok := d.Resolve(list[i]).(object.String); ok {
-			visit(k, list[i+1])
+func (d *document) names(tree object.Object, visit func(k object.String, v object.Object)) {
+	d.tree(tree, func(node object.Dict) {
+		list := d.Array(node["Names"])
+		for i := 0; i+1 < len(list); i += 2 {
+			if k, ok := d.Resolve(list[i]).(object.String); ok {
+				visit(k, list[i+1])
+			}
+		}
+	})
+}
+
+// tree visits the nodes of a tree that has its nodes in Kids, each once, in order.
+func (d *document) tree(root object.Object, visit func(node object.Dict)) {
+	seen := map[object.Ref]bool{}
+	met := 0
+	var walk func(o object.Object, depth int)
+	walk = func(o object.Object, depth int) {
+		ref, _ := o.(object.Ref)
+		node := d.Dict(o)
+		if met++; node == nil || depth > 50 || ref.Num != 0 && seen[ref] || met > mostNodes {
+			return
+		}
+		seen[ref] = true
+		visit(node)
+		for _, k := range d.Array(node["Kids"]) {
+			walk(k, depth+1)
 		}
 	}
-	for _, kid := range d.Array(node["Kids"]) {
-		d.names(kid, depth+1, visit)
-	}
+	walk(root, 0)
 }
 
 var infoKeys = map[object.Name]string{"Title": "title", "Author": "author", "Subject": "subject", "Keywords": "keywords", "Creator": "creator", "Producer": "producer"}

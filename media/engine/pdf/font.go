@@ -1,66 +1,230 @@
 package pdf
 
 import (
+	"bytes"
+	"math"
 	"strings"
-	"unicode/utf16"
 
-	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/image/font/sfnt"
 
+	"github.com/tackle-dev/tackle/media/engine/pdf/charset"
 	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 )
 
-// font is what the walk over a content stream needs of a font: how codes are cut, how far each moves, what each means.
-type font struct {
-	two    bool // codes of two bytes
-	widths map[int]float64
-	none   float64 // width of codes that have none
-	scale  float64 // of widths to text space
-	words  map[int]string
-	simple bool
+// shape is what a code of a font shows: its characters, how far it moves on as a part of the size of the font, and whether
+// the characters are known.
+type shape struct {
+	text  string
+	width float64
+	known bool
 }
 
-// fontOf reads a font dictionary. What it cannot know (the widths of fonts that every viewer has, codes of maps that are
-// not in the file) makes glyphs miss their place, and then pages are drawn instead of edited.
+// font is what the walk over a content stream needs of a font: how codes are cut, how far each moves, what each means.
+type font struct {
+	one      *[256]shape // of fonts with codes of one byte; nil for others
+	cmap     *cmap       // how codes of several bytes are cut, and which glyph each is
+	cids     map[int]float64
+	none     float64 // width of glyphs that have none, in thousandths
+	words    map[int]string
+	program  func() map[int]rune // reads glyphs, when they are needed
+	glyphs   map[int]rune        // the characters that the program of the font has for its glyphs
+	entries  int                 // of its tables, so far
+	down     float64             // how far glyphs move down in vertical writing, as a part of the size; 0 for horizontal writing
+	met      map[int]shape
+	rescaled bool // its own space is not of thousandths of its size
+	tall     float64
+}
+
+// fontOf reads a font dictionary. What it cannot know (maps of codes that are not in the file, codes that only the program
+// of a font explains) is said of each code that is met.
 func (d *document) fontOf(dict object.Dict) *font {
-	f := &font{widths: map[int]float64{}, scale: 0.001, none: 500, words: map[int]string{}}
-	switch d.Name(dict["Subtype"]) {
-	case "Type0":
-		f.two = true
-		desc := object.Dict(nil)
-		if a := d.Array(dict["DescendantFonts"]); len(a) > 0 {
-			desc = d.Dict(a[0])
-		}
-		f.none = float64(d.Int(desc["DW"], 1000))
-		d.cidWidths(f, d.Array(desc["W"]))
-	case "Type3":
-		if m := d.Numbers(dict["FontMatrix"]); len(m) == 6 {
-			f.scale = m[0]
-		}
-		fallthrough
-	default:
-		f.simple = true
-		if n := d.Dict(dict["FontDescriptor"]); n != nil {
-			f.none = float64(d.Int(n["MissingWidth"], 0))
-		}
-		if strings.Contains(string(d.Name(dict["BaseFont"])), "Courier") {
-			f.none = 600
-		}
-		first := d.Int(dict["FirstChar"], 0)
-		for i, w := range d.Array(dict["Widths"]) {
-			if v, ok := object.Number(d.Resolve(w)); ok {
-				f.widths[first+i] = v
-			}
-		}
-		if len(f.widths) == 0 {
-			standardWidths(f, string(d.Name(dict["BaseFont"])))
-		}
-	}
-	if s, ok := d.Resolve(dict["ToUnicode"]).(*object.Stream); ok {
-		if data, _, err := d.Decode(s); err == nil {
+	f := &font{words: map[int]string{}}
+	switch v := d.Resolve(dict["ToUnicode"]).(type) {
+	case *object.Stream:
+		if data, _, err := d.Decode(v); err == nil {
 			f.unicode(data)
 		}
+	case object.Name:
+		if strings.HasPrefix(string(v), "Identity") {
+			f.words = nil // a code is its character
+		}
+	}
+	if d.Name(dict["Subtype"]) == "Type0" {
+		d.composite(f, dict)
+	} else {
+		d.simple(f, dict)
 	}
 	return f
+}
+
+// composite reads a font whose codes lead to glyphs by numbers.
+func (d *document) composite(f *font, dict object.Dict) {
+	desc := object.Dict(nil)
+	if a := d.Array(dict["DescendantFonts"]); len(a) > 0 {
+		desc = d.Dict(a[0])
+	}
+	f.none, f.cids, f.met = float64(d.Int(desc["DW"], 1000)), map[int]float64{}, map[int]shape{}
+	d.cidWidths(f, d.Array(desc["W"]))
+	f.cmap = d.cmapOf(dict["Encoding"], 0)
+	if s, ok := d.Resolve(d.Dict(desc["FontDescriptor"])["FontFile2"]).(*object.Stream); ok && d.Resolve(desc["CIDToGIDMap"]) != nil && d.Array(desc["CIDToGIDMap"]) == nil {
+		f.program = func() map[int]rune { return d.program(s, desc["CIDToGIDMap"]) }
+	}
+	if f.cmap.vertical {
+		f.down = -1
+		if v := d.Numbers(desc["DW2"]); len(v) == 2 {
+			f.down = v[1] / 1000
+		}
+	}
+}
+
+// simple reads a font with codes of one byte.
+func (d *document) simple(f *font, dict object.Dict) {
+	f.one = &[256]shape{}
+	name := string(d.Name(dict["BaseFont"]))
+	desc := d.Dict(dict["FontDescriptor"])
+	scale, none := 0.001, 0.0
+	kind := d.Name(dict["Subtype"])
+	if kind == "Type3" {
+		if m := d.Numbers(dict["FontMatrix"]); len(m) == 6 {
+			scale = m[0]
+			// How tall its letters are is told by their box, or else guessed from a usual one.
+			f.rescaled, f.tall = true, math.Abs(m[3])*1000
+			if b := d.Numbers(dict["FontBBox"]); len(b) == 4 && b[3] > b[1] {
+				f.tall = math.Abs(m[3]) * (b[3] - b[1]) * 0.8
+			}
+		}
+	}
+	if desc != nil {
+		none = float64(d.Int(desc["MissingWidth"], 0))
+	}
+	widths := map[int]float64{}
+	first := d.Int(dict["FirstChar"], 0)
+	for i, w := range d.Array(dict["Widths"]) {
+		if v, ok := object.Number(d.Resolve(w)); ok {
+			widths[first+i] = v
+		}
+	}
+	var std *charset.Metrics
+	if kind != "Type3" {
+		std = charset.Standard(name)
+	}
+	e := d.encoding(dict, desc, std)
+	for c := range f.one {
+		s := &f.one[c]
+		if text := f.words[c]; text != "" {
+			s.text, s.known = text, true
+		} else if f.words == nil {
+			s.text, s.known = string(rune(c)), true
+		} else if e[c] != "" {
+			s.text, s.known = e[c], true
+		} else if !embedded(desc) && kind != "Type3" {
+			s.known = true // it shows nothing
+		} else if c > ' ' && c < 0x7f {
+			s.text = string(rune(c)) // as readers guess
+		}
+		w, ok := widths[c]
+		if !ok && std != nil && len(widths) == 0 {
+			if std.Own != nil {
+				w, ok = std.Code[c]
+			} else {
+				w, ok = std.Char[e[c]]
+			}
+		}
+		if !ok {
+			if w = none; std == nil && len(widths) == 0 {
+				w = 500 // nothing is known of it
+			}
+		}
+		s.width = w * scale
+	}
+}
+
+// encoding says what the codes of a simple font mean; "" where only its program says.
+func (d *document) encoding(dict, desc object.Dict, std *charset.Metrics) charset.Encoding {
+	var e charset.Encoding
+	base := d.Name(dict["Encoding"])
+	enc := d.Dict(dict["Encoding"])
+	if enc != nil {
+		base = d.Name(enc["BaseEncoding"])
+	}
+	kind := d.Name(dict["Subtype"])
+	named := charset.Named(string(base))
+	switch {
+	case kind == "Type3" && named == nil:
+	case std != nil && std.Own != nil && !embedded(desc):
+		e = *std.Own
+	case named != nil:
+		e = *named
+	case embedded(desc) && kind != "TrueType":
+		e = d.builtIn(desc)
+	case kind == "TrueType":
+		e = *charset.Named("WinAnsiEncoding")
+		if embedded(desc) && d.Int(desc["Flags"], 0)&4 != 0 && enc == nil {
+			e = charset.Encoding{} // symbols, as the program has them
+		}
+	default:
+		e = *charset.Named("StandardEncoding")
+	}
+	c := 0
+	for _, o := range d.Array(enc["Differences"]) {
+		switch v := d.Resolve(o).(type) {
+		case int64:
+			c = int(v)
+		case object.Name:
+			if c >= 0 && c < 256 {
+				e[c], _ = charset.Text(string(v))
+			}
+			c++
+		}
+	}
+	return e
+}
+
+func embedded(desc object.Dict) bool {
+	return desc["FontFile"] != nil || desc["FontFile2"] != nil || desc["FontFile3"] != nil
+}
+
+// builtIn reads the encoding that the program of a Type 1 font has, which stands in it as text.
+func (d *document) builtIn(desc object.Dict) charset.Encoding {
+	var e charset.Encoding
+	s, ok := d.Resolve(desc["FontFile"]).(*object.Stream)
+	if !ok {
+		return e
+	}
+	data, _, err := d.Decode(s)
+	if err != nil {
+		return e
+	}
+	if i := bytes.Index(data, []byte("eexec")); i >= 0 {
+		data = data[:i]
+	}
+	i := bytes.Index(data, []byte("/Encoding"))
+	if i < 0 {
+		return e
+	}
+	l := object.NewLexer(data[i+9:])
+	var last [2]object.Object
+	for n := 0; n < 2000; n++ {
+		o, ok := l.Next()
+		if !ok {
+			break
+		}
+		switch o {
+		case object.Keyword("StandardEncoding"):
+			return *charset.Named("StandardEncoding")
+		case object.Keyword("put"):
+			if c, ok := last[0].(int64); ok && c >= 0 && c < 256 {
+				name, _ := last[1].(object.Name)
+				e[c], _ = charset.Text(string(name))
+			}
+		case object.Keyword("def"), object.Keyword("readonly"):
+			if n > 8 {
+				return e
+			}
+		}
+		last[0], last[1] = last[1], o
+	}
+	return e
 }
 
 func (d *document) cidWidths(f *font, list object.Array) {
@@ -72,7 +236,7 @@ func (d *document) cidWidths(f *font, list object.Array) {
 		if a := d.Array(list[i+1]); a != nil {
 			for k, w := range a {
 				if v, ok := object.Number(d.Resolve(w)); ok {
-					f.widths[first+k] = v
+					f.cids[first+k] = v
 				}
 			}
 			i += 2
@@ -83,129 +247,107 @@ func (d *document) cidWidths(f *font, list object.Array) {
 		}
 		last := d.Int(list[i+1], -1)
 		w, _ := object.Number(d.Resolve(list[i+2]))
-		for c := first; c <= min(last, first+65535); c++ {
-			f.widths[c] = w
+		for c := first; c <= min(last, first+65535) && f.more(); c++ {
+			f.cids[c] = w
 		}
 		i += 3
 	}
 }
 
-// helvetica are the widths of the characters 32 to 126 of Helvetica, in thousandths.
-var helvetica = []float64{278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
-	1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,
-	333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584}
-
-// standardWidths are known of Helvetica and Courier.
-func standardWidths(f *font, name string) {
-	if name == "Helvetica" || name == "Helvetica-Oblique" || name == "Arial" {
-		for i, w := range helvetica {
-			f.widths[32+i] = w
+// shapeOf returns what a code shows.
+func (f *font) shapeOf(code, size int) shape {
+	if f.one != nil {
+		return f.one[code&0xff]
+	}
+	key := code | size<<32
+	if s, ok := f.met[key]; ok {
+		return s
+	}
+	s := shape{width: f.none}
+	if w, ok := f.cids[f.cmap.cid(code, size)]; ok {
+		s.width = w
+	}
+	s.width /= 1000
+	switch text, ok := f.words[code]; {
+	case ok:
+		s.text, s.known = text, true
+	case f.words == nil:
+		s.text, s.known = string(rune(code)), true
+	default:
+		s.text, s.known = f.cmap.text(code, size)
+	}
+	if !s.known && f.program != nil {
+		if f.glyphs == nil {
+			f.glyphs = f.program()
+		}
+		if r, ok := f.glyphs[f.cmap.cid(code, size)]; ok {
+			s.text, s.known = string(r), true
 		}
 	}
+	if !s.known {
+		s.text = "\ufffd"
+	}
+	if len(f.met) < 1<<16 {
+		f.met[key] = s
+	}
+	return s
 }
 
-// unicode reads the characters of codes from a ToUnicode map.
-func (f *font) unicode(data []byte) {
-	l := object.NewLexer(data)
-	var args []object.Object
-	for {
-		o, ok := l.Next()
-		if !ok {
-			return
-		}
-		k, isOp := o.(object.Keyword)
-		if !isOp {
-			if args = append(args, o); len(args) > 100_000 {
-				return
-			}
-			continue
-		}
-		switch k {
-		case "endbfchar":
-			for i := 0; i+1 < len(args); i += 2 {
-				f.mean(code(args[i]), args[i+1], 0)
-			}
-		case "endbfrange":
-			for i := 0; i+2 < len(args); i += 3 {
-				from, to := code(args[i]), code(args[i+1])
-				list, isList := args[i+2].(object.Array)
-				for c := from; c <= min(to, from+65535) && from >= 0; c++ {
-					if isList {
-						if c-from < len(list) {
-							f.mean(c, list[c-from], 0)
-						}
-					} else {
-						f.mean(c, args[i+2], c-from)
-					}
-				}
-			}
-		}
-		args = nil
-	}
-}
-
-func code(o object.Object) int {
-	s, ok := o.(object.String)
-	if !ok || len(s) > 4 {
-		return -1
-	}
-	v := 0
-	for _, c := range []byte(s) {
-		v = v<<8 | int(c)
-	}
-	return v
-}
-
-// mean says what a code means: a text, its last character moved on.
-func (f *font) mean(c int, to object.Object, plus int) {
-	s, ok := to.(object.String)
-	if c < 0 || !ok || len(s) < 2 {
-		return
-	}
-	var units []uint16
-	for i := 0; i+1 < len(s); i += 2 {
-		units = append(units, uint16(s[i])<<8|uint16(s[i+1]))
-	}
-	r := utf16.Decode(units)
-	r[len(r)-1] += rune(plus)
-	f.words[c] = string(r)
-}
-
-// codes cuts a shown string.
-func (f *font) codes(s object.String) []int {
-	var out []int
-	if !f.two {
-		for _, c := range []byte(s) {
-			out = append(out, int(c))
-		}
+// program reads which characters the glyphs of a TrueType font belong to.
+func (d *document) program(s *object.Stream, to object.Object) map[int]rune {
+	out := map[int]rune{}
+	if d.programs++; d.programs > 50 {
 		return out
 	}
-	for i := 0; i+1 < len(s); i += 2 {
-		out = append(out, int(s[i])<<8|int(s[i+1]))
+	data, _, err := d.Decode(s)
+	if err != nil {
+		return out
+	}
+	f, err := sfnt.Parse(data)
+	if err != nil {
+		return out
+	}
+	var b sfnt.Buffer
+	glyphs := map[int]rune{}
+	for r := rune(0x20); r < 0x30000; r++ {
+		if r == 0xd800 {
+			r = 0xf900 // private characters mean nothing outside of their font
+		}
+		g, err := f.GlyphIndex(&b, r)
+		if err != nil {
+			break
+		}
+		if _, known := glyphs[int(g)]; g != 0 && !known {
+			glyphs[int(g)] = r
+		}
+	}
+	m, ok := d.Resolve(to).(*object.Stream)
+	if !ok {
+		return glyphs
+	}
+	table, _, err := d.Decode(m)
+	if err != nil {
+		return out
+	}
+	for cid := 0; 2*cid+1 < len(table); cid++ {
+		if r, ok := glyphs[int(table[2*cid])<<8|int(table[2*cid+1])]; ok {
+			out[cid] = r
+		}
 	}
 	return out
 }
 
-func (f *font) size() int {
-	if f.two {
-		return 2
-	}
-	return 1
+// more counts the entries of the tables of a font, and says when there are too many: a range of codes can be small and
+// name a great many, again and again.
+func (f *font) more() bool {
+	f.entries++
+	return f.entries < 1<<18
 }
 
-func (f *font) width(c int) float64 {
-	if w, ok := f.widths[c]; ok {
-		return w * f.scale
+// next cuts the first code off a string.
+func (f *font) next(s object.String) (code, size int) {
+	if f.one != nil {
+		return int(s[0]), 1
 	}
-	return f.none * f.scale
-}
-
-func (f *font) text(c int) string {
-	if w, ok := f.words[c]; ok {
-		return w
-	}
-	if f.two {
-		return string(rune(c))
-	}
-	return string(charmap.Windows1252.DecodeByte(byte(c)))
+	return f.cmap.next(s)
 }

@@ -106,10 +106,7 @@ func TestMED007_Pages(t *testing.T) {
 
 // An encrypted file opens with its password and is not encrypted afterwards, which is said.
 func TestOracle_Encrypted(t *testing.T) {
-	qpdf, err := exec.LookPath("qpdf")
-	if err != nil {
-		t.Skip("qpdf is not installed (Debian: qpdf)")
-	}
+	qpdf := oracle(t, "qpdf", "qpdf")
 	dir := t.TempDir()
 	s := newSheet()
 	s.page(line(300, "Page a "+ssn), nil)

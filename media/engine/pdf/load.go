@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/klippa-app/go-pdfium/requests"
 
@@ -21,7 +22,9 @@ type document struct {
 	mended    bool
 	warnings  []string
 	masks     map[int]bool
-	list      []leaf // of leaves
+	direct    map[uintptr]*font // fonts that stand within resources
+	programs  int               // programs of fonts that were read
+	list      []leaf            // of leaves
 	known     map[int]*font
 	shown     map[*object.Stream]*shownForm
 }
@@ -43,6 +46,8 @@ func limits(r *media.Request) object.Limits {
 // fail says what an error of opening means for a model.
 func fail(name string, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, errPassword):
 		e := media.Failf(`%s is encrypted and does not open with the password given, or without one. Add password="…" to the step.`, name)
 		return e
@@ -50,6 +55,8 @@ func fail(name string, err error) error {
 		return media.Failf("%s is no PDF that can be read: it is damaged beyond repair.", name)
 	case errors.Is(err, object.ErrLimit):
 		return media.Failf("%s: %v.", name, object.ErrLimit)
+	case strings.Contains(err.Error(), "wasm error"):
+		return media.Failf("%s made PDFium stop, which reads and draws pages: it is damaged, or was made to do that. Nothing else was harmed.", name)
 	}
 	return err
 }
@@ -101,6 +108,7 @@ func (e *engine) change(ctx context.Context, r *media.Request, p *media.Payload)
 		if ok, _ := r.Args["unsign"].(bool); !ok {
 			return nil, &media.Error{Code: media.UnsupportedOp, Verb: r.Op, Message: fmt.Sprintf("%s is signed, and any change ends its signature. Add unsign=true to the step if that is wanted.", p.Name)}
 		}
+		d.unsign()
 		d.warn("%s was signed; the result is not.", p.Name)
 	}
 	if d.encrypted {
@@ -121,6 +129,9 @@ type leaf struct {
 // inherited are the entries of a page that its ancestors may hold.
 var inherited = []object.Name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
+// mostNodes is how many nodes of a tree are looked at: trees can be small and lead to themselves without end.
+const mostNodes = 1_000_000
+
 // leaves returns the pages in order.
 func (d *document) leaves() []leaf {
 	if d.list != nil {
@@ -128,11 +139,12 @@ func (d *document) leaves() []leaf {
 	}
 	var out []leaf
 	seen := map[object.Ref]bool{}
+	met := 0 // lists of pages can hold themselves many times over, without a reference that is met again
 	var walk func(o object.Object, from object.Dict, depth int)
 	walk = func(o object.Object, from object.Dict, depth int) {
 		ref, _ := o.(object.Ref)
 		node, ok := d.Resolve(o).(object.Dict)
-		if !ok || depth > 64 || ref.Num != 0 && seen[ref] {
+		if met++; !ok || depth > 64 || ref.Num != 0 && seen[ref] || met > mostNodes {
 			return
 		}
 		seen[ref] = true
@@ -202,6 +214,25 @@ func (d *document) signed() bool {
 		}
 	})
 	return found
+}
+
+// unsign takes signatures away; the fields that held them stay.
+func (d *document) unsign() {
+	for _, k := range []object.Name{"Perms", "DSS"} {
+		delete(d.Catalog(), k)
+	}
+	if form := d.form(); form != nil {
+		delete(form, "SigFlags")
+	}
+	d.each(func(o object.Object) {
+		v, ok := o.(object.Dict)
+		if !ok {
+			return
+		}
+		if s := d.Dict(v["V"]); s != nil && s["ByteRange"] != nil {
+			delete(v, "V")
+		}
+	})
 }
 
 func (d *document) form() object.Dict { return d.Dict(d.Catalog()["AcroForm"]) }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"image"
-	"image/color"
-	"image/draw"
-	"image/jpeg"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,11 +12,9 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/pdf/charset"
 	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 )
-
-// drawnDPI is what pages are drawn at that cannot be edited.
-const drawnDPI = 200
 
 // redaction is one run of redact. Pages count from 0.
 type redaction struct {
@@ -34,6 +29,10 @@ type redaction struct {
 	drawn   map[int]string // pages that are drawn, with the reason
 	notes   map[int]bool   // pages whose annotations match
 	strings int
+	shows   map[int][]shown // the pictures of each page
+	black   map[int]int     // how many of them were blackened
+	read    int             // how many pictures were read
+	unread  int             // how many were not
 }
 
 // redact takes matches out of what pages show and what the file says beside them, and looks whether they are gone: in the
@@ -68,6 +67,9 @@ func (e *engine) redact(ctx context.Context, r *media.Request) (media.Result, er
 	if err := x.locate(ctx); err != nil {
 		return media.Result{}, err
 	}
+	if err := x.pictures(ctx); err != nil {
+		return media.Result{}, err
+	}
 	if err := x.clear(ctx); err != nil {
 		return media.Result{}, err
 	}
@@ -78,7 +80,11 @@ func (e *engine) redact(ctx context.Context, r *media.Request) (media.Result, er
 		}
 	}
 	if len(missed) == len(ps) {
-		return media.Result{}, media.Failf("nothing in %s matches %s. Nothing was changed.", r.In.Name, strings.Join(missed, ", "))
+		also := ""
+		if x.unread > 0 {
+			also = fmt.Sprintf(" Words within its pictures (%d) were not looked for.", x.unread)
+		}
+		return media.Result{}, media.Failf("nothing in %s matches %s. Nothing was changed.%s", r.In.Name, strings.Join(missed, ", "), also)
 	}
 	if missed != nil {
 		d.warn("Nothing matches %s.", strings.Join(missed, ", "))
@@ -108,7 +114,7 @@ func (x *redaction) plain() error {
 		if said = append(said, w.said...); differs {
 			p.dict["Contents"] = d.Add(object.Deflate(out, nil))
 		}
-		changed = changed || differs || len(w.said) > 0
+		changed = changed || differs || len(w.said) > 0 || w.mended
 	}
 	d.each(func(o object.Object) {
 		v, ok := o.(object.Dict)
@@ -138,7 +144,7 @@ func (x *redaction) plain() error {
 	if err != nil {
 		return fail(x.r.In.Name, err)
 	}
-	d.File, d.data, d.shown, d.known, d.masks, d.list = f, data, nil, nil, nil, nil
+	d.File, d.data, d.shown, d.known, d.direct, d.masks, d.list = f, data, nil, nil, nil, nil, nil
 	x.leaves = d.leaves()
 	return nil
 }
@@ -261,7 +267,7 @@ func (x *redaction) page(i int, page object.Dict) error {
 			}
 			return hit
 		}
-		w.image = func(b box) {
+		w.image = func(b box, _ *object.Stream) {
 			for _, g := range glyphs {
 				covered = covered || b.meets(g.box)
 			}
@@ -272,7 +278,9 @@ func (x *redaction) page(i int, page object.Dict) error {
 	for _, g := range glyphs {
 		lost = lost || g.ink && !g.met
 	}
+	_, already := x.drawn[i]
 	switch {
+	case already:
 	case len(glyphs) == 0 && x.counts[i] > 0, lost:
 		x.drawn[i] = "its characters could not be told apart"
 	case covered:
@@ -320,10 +328,8 @@ func (x *redaction) paint(b *bytes.Buffer, page object.Dict, at []box) error {
 		}
 		size := (r.top - r.bottom) * 0.75
 		width := 0.0
-		f := &font{widths: map[int]float64{}, none: 500, scale: 0.001}
-		standardWidths(f, "Helvetica")
 		for _, c := range x.label {
-			width += f.width(int(c)) * size
+			width += charset.Standard("Helvetica").Char[string(c)] / 1000 * size
 		}
 		fmt.Fprintf(b, "q BT 0 g /TackleLabel %.2f Tf %.1f Tz %.2f %.2f Td ", size, min(100, 100*(r.right-r.left)/width), r.left, r.bottom+size*0.3)
 		object.Print(b, object.String(x.label))
@@ -454,98 +460,6 @@ func (x *redaction) finish(ctx context.Context) (media.Result, error) {
 	}
 }
 
-// raster makes pictures of the pages that could not be edited, from the file as it was, with bars painted in.
-func (x *redaction) raster(ctx context.Context, done map[int]bool) error {
-	var todo []int
-	for i := range x.drawn {
-		if !done[i] {
-			todo = append(todo, i)
-		}
-	}
-	if len(todo) == 0 {
-		return nil
-	}
-	slices.Sort(todo)
-	return fail(x.r.In.Name, x.e.box.run(ctx, func(w *worker) error {
-		if err := w.open(x.d.data, ""); err != nil {
-			return err
-		}
-		for _, i := range todo {
-			done[i] = true
-			m, err := w.drawBare(i, drawnDPI, x.r.Limits.WithDefaults())
-			if err != nil {
-				return err
-			}
-			page := x.leaves[i].dict
-			view := x.view(page)
-			for _, b := range bars(x.glyphs[i]) {
-				r := view.pixels(b, m.Bounds())
-				draw.Draw(m, r, image.NewUniform(color.Black), image.Point{}, draw.Src)
-			}
-			var out bytes.Buffer
-			if err := jpeg.Encode(&out, m, &jpeg.Options{Quality: 90}); err != nil {
-				return err
-			}
-			x.picture(page, out.Bytes(), m.Bounds())
-		}
-		return nil
-	}))
-}
-
-// picture puts a picture in the place of all that a page has.
-func (x *redaction) picture(page object.Dict, data []byte, size image.Rectangle) {
-	w, h := float64(size.Dx())*72/drawnDPI, float64(size.Dy())*72/drawnDPI
-	pic := x.d.Add(&object.Stream{Dict: object.Dict{"Type": object.Name("XObject"), "Subtype": object.Name("Image"), "ColorSpace": object.Name("DeviceRGB"),
-		"BitsPerComponent": int64(8), "Width": int64(size.Dx()), "Height": int64(size.Dy()), "Filter": object.Name("DCTDecode")}, Raw: data})
-	parent := page["Parent"]
-	clear(page)
-	page["Type"], page["Parent"] = object.Name("Page"), parent
-	page["MediaBox"] = object.Array{int64(0), int64(0), w, h}
-	page["Rotate"] = int64(0)
-	page["CropBox"] = page["MediaBox"]
-	page["Resources"] = object.Dict{"XObject": object.Dict{"P": pic}}
-	page["Contents"] = x.d.Add(object.Deflate(fmt.Appendf(nil, "%g 0 0 %g 0 0 cm /P Do\n", w, h), nil))
-}
-
-// view is the part of a page that is shown, and how it is turned.
-type view struct {
-	box
-	turn int
-}
-
-func (x *redaction) view(page object.Dict) view {
-	rect := func(k object.Name) (box, bool) {
-		v := x.d.Numbers(page[k])
-		if len(v) != 4 {
-			return box{0, 0, 612, 792}, false
-		}
-		return box{min(v[0], v[2]), min(v[1], v[3]), max(v[0], v[2]), max(v[1], v[3])}, true
-	}
-	b, _ := rect("MediaBox")
-	if c, ok := rect("CropBox"); ok && c.meets(b) {
-		b = box{max(b.left, c.left), max(b.bottom, c.bottom), min(b.right, c.right), min(b.top, c.top)}
-	}
-	return view{b, ((x.d.Int(page["Rotate"], 0)/90)%4 + 4) % 4}
-}
-
-// pixels returns where a box of the page lies in its picture, a little larger.
-func (v view) pixels(b box, size image.Rectangle) image.Rectangle {
-	w, h := v.right-v.left, v.top-v.bottom
-	var l, t, r, bt float64 // as parts of the width and height
-	switch v.turn {
-	case 1:
-		l, r, t, bt = (b.bottom-v.bottom)/h, (b.top-v.bottom)/h, (b.left-v.left)/w, (b.right-v.left)/w
-	case 2:
-		l, r, t, bt = (v.right-b.right)/w, (v.right-b.left)/w, (b.bottom-v.bottom)/h, (b.top-v.bottom)/h
-	case 3:
-		l, r, t, bt = (v.top-b.top)/h, (v.top-b.bottom)/h, (v.right-b.right)/w, (v.right-b.left)/w
-	default:
-		l, r, t, bt = (b.left-v.left)/w, (b.right-v.left)/w, (v.top-b.top)/h, (v.top-b.bottom)/h
-	}
-	dx, dy := float64(size.Dx()), float64(size.Dy())
-	return image.Rect(int(math.Floor(l*dx))-2, int(math.Floor(t*dy))-2, int(math.Ceil(r*dx))+2, int(math.Ceil(bt*dy))+2).Intersect(size)
-}
-
 // report says what was done to which page.
 func (x *redaction) report(res *media.Result) {
 	var removed []string
@@ -569,5 +483,18 @@ func (x *redaction) report(res *media.Result) {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("%d matches were removed from outlines, fields, notes and other strings.", x.strings))
 		res.Counts.Modified += x.strings
 	}
-	res.Warnings = append(res.Warnings, "Metadata, alternatives for text, attachments, scripts and earlier revisions were removed. Words within pictures were not looked for.")
+	for _, i := range slices.Sorted(maps.Keys(x.black)) {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("Page %d: pictures that show words that match are black now (%d).", i+1, x.black[i]))
+		res.Counts.Modified += x.black[i]
+	}
+	res.Warnings = append(res.Warnings, "Metadata, alternatives for text, attachments, scripts and earlier revisions were removed.")
+	switch {
+	case x.unread > 0 && x.r.ReadPicture == nil:
+		res.Warnings = append(res.Warnings, fmt.Sprintf("The file holds pictures (%d); words within them were not looked for, because nothing here reads pictures.", x.unread))
+	case x.unread > 0:
+		res.Warnings = append(res.Warnings, fmt.Sprintf("Words within %d pictures could not be looked for.", x.unread))
+	}
+	if x.read > 0 {
+		res.Warnings = append(res.Warnings, fmt.Sprintf("Words in %d pictures were looked for by OCR, which misses some.", x.read))
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/pdf/object"
 	"github.com/tackle-dev/tackle/media/internal/flow"
 )
 
@@ -62,32 +63,22 @@ func (e *engine) toText(ctx context.Context, r *media.Request) (media.Result, er
 // something here can.
 func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []string, err error) {
 	force := r.Args["ocr"] == "force"
-	box, noted := e.choose(tame(r))
-	var look []int // pages that may be pictures
-	err = e.sessionIn(ctx, box, r, func(w *worker, n int) error {
-		for i := range n {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			read := w.pageText
-			if noted == nil || noted[i] {
-				read = w.flatText
-			}
-			t, err := read(i)
-			if err != nil {
-				return err
-			}
-			pages = append(pages, clean(t))
-			if force || strings.TrimSpace(pages[i]) == "" {
-				look = append(look, i)
-			}
-		}
-		return nil
-	})
+	pages, pictured, hard, err := e.shown(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	pictures, unread, err := e.look(ctx, r, look)
+	if hard == nil || len(hard) > 0 {
+		if pages, err = e.readHard(ctx, r, pages, hard); err != nil {
+			return nil, nil, err
+		}
+	}
+	var look []int // pages that may be pictures
+	for i := range pages {
+		if force || strings.TrimSpace(pages[i]) == "" {
+			look = append(look, i)
+		}
+	}
+	pictures, unread, err := e.look(ctx, r, look, pictured)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,18 +106,90 @@ func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []
 	return pages, append(warnings, fmt.Sprintf("Pages without text that was read, because they are pictures: %s.", ranges(unread))), nil
 }
 
-// look draws the pages that show something, where something here can read them, and names them otherwise.
-func (e *engine) look(ctx context.Context, r *media.Request, pages []int) (pictures map[int][]byte, unread []int, err error) {
-	if len(pages) == 0 {
-		return nil, nil, nil
+// shown reads the text of the pages from their content, which needs no PDFium. It returns the pages whose characters
+// it does not know; nil for all pages, where the file is not whole. pictured are the pages that show pictures, from 0.
+func (e *engine) shown(ctx context.Context, r *media.Request) (pages []string, pictured map[int]bool, hard []int, err error) {
+	f, err := object.Open(r.In.Data, limits(r))
+	if err != nil || f.Encrypted || f.Repaired {
+		return nil, nil, nil, nil // PDFium says what is wrong with it
 	}
-	pictures = map[int][]byte{}
-	err = e.session(ctx, r, func(w *worker, _ int) error {
-		for _, i := range pages {
+	d := &document{File: f, name: r.In.Name}
+	leaves := d.leaves()
+	if len(leaves) == 0 {
+		return nil, nil, nil, nil
+	}
+	if err := d.count(r); err != nil {
+		return nil, nil, nil, err
+	}
+	pages, pictured, hard = make([]string, len(leaves)), map[int]bool{}, []int{}
+	var seen []char
+	for i, p := range leaves {
+		var picture, ok bool
+		seen, picture, ok = d.seenOn(p.dict, seen, func() bool { return ctx.Err() != nil })
+		if err := ctx.Err(); err != nil {
+			return nil, nil, nil, err
+		}
+		if !ok {
+			hard = append(hard, i)
+			continue
+		}
+		pages[i], pictured[i] = clean(layout(seen)), picture
+	}
+	return pages, pictured, hard, nil
+}
+
+// readHard has PDFium read pages; nil means all.
+func (e *engine) readHard(ctx context.Context, r *media.Request, pages []string, hard []int) ([]string, error) {
+	box, noted := e.choose(tame(r))
+	err := e.sessionIn(ctx, box, r, func(w *worker, n int) error {
+		if hard == nil {
+			pages = make([]string, n)
+			for i := range n {
+				hard = append(hard, i)
+			}
+		}
+		if n != len(pages) {
+			return media.Failf("%s is damaged: it is not clear how many pages it has. Open it and save it anew first.", r.In.Name)
+		}
+		for _, i := range hard {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if w.blank(i) {
+			read := w.pageText
+			if noted == nil || noted[i] {
+				read = w.flatText
+			}
+			t, err := read(i)
+			if err != nil {
+				return err
+			}
+			pages[i] = clean(t)
+		}
+		return nil
+	})
+	return pages, err
+}
+
+// look draws the pages that show something, where something here can read them, and names them otherwise.
+func (e *engine) look(ctx context.Context, r *media.Request, pages []int, pictured map[int]bool) (pictures map[int][]byte, unread []int, err error) {
+	var todo []int
+	for _, i := range pages {
+		if r.ReadPicture == nil && pictured[i] { // no need to draw it
+			unread = append(unread, i+1)
+		} else {
+			todo = append(todo, i)
+		}
+	}
+	if len(todo) == 0 {
+		return nil, unread, nil
+	}
+	pictures = map[int][]byte{}
+	err = e.session(ctx, r, func(w *worker, _ int) error {
+		for _, i := range todo {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !pictured[i] && w.blank(i) {
 				continue
 			}
 			if r.ReadPicture == nil {
@@ -145,6 +208,7 @@ func (e *engine) look(ctx context.Context, r *media.Request, pages []int) (pictu
 		}
 		return nil
 	})
+	slices.Sort(unread)
 	return pictures, unread, err
 }
 
@@ -172,7 +236,9 @@ var broken = regexp.MustCompile("[\x02\ufffe\u00ad][ \t]*\n?[ \t]*")
 // clean joins divided words and takes out what no reader sees.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-	s = broken.ReplaceAllString(s, "")
+	if strings.ContainsAny(s, "\x02\ufffe\u00ad") {
+		s = broken.ReplaceAllString(s, "")
+	}
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c == '\n' || c == '\t':

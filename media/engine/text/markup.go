@@ -3,6 +3,7 @@ package text
 import (
 	"html"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -148,11 +149,23 @@ func markupWith(src string, w *Words) []*piece {
 				if a.valFrom >= 0 && a.valTo > a.valFrom {
 					p := &piece{write: html.EscapeString}
 					decoded(p, t.raw[a.valFrom:a.valTo], t.from+a.valFrom)
-					out = append(out, p)
+					out = append(append(out, p), p.deeper(a.name, w)...)
 				}
 			}
 		default:
 			out = append(out, plainPiece(t.raw, t.from))
+			if t.rawChild && strings.Contains(t.raw, `\`) {
+				at := func(i int) (int, int) { return t.from + i, t.from + i + 1 }
+				out = append(out, escaped(t.raw, at, cssCode), escaped(t.raw, at, jsCode))
+			}
+			if t.rawChild && strings.Contains(t.raw, "%") {
+				for _, p := range addresses(t.raw) {
+					for i := range p.from {
+						p.from[i], p.to[i] = p.from[i]+int32(t.from), p.to[i]+int32(t.from)
+					}
+					out = append(out, p)
+				}
+			}
 		}
 	}
 	return out
@@ -200,4 +213,31 @@ func (w *Words) Find(src string) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// First replaces the first place where an anchor stands in running text, and counts the places. Blanks of any kind and
+// number are one, as a reader sees them. crossing reports a place that goes over the end of a paragraph, which does not count.
+func (w *Words) First(src, anchor string, lim media.Limits) (out string, found int, crossing bool, err error) {
+	words := strings.Fields(anchor)
+	for i, word := range words {
+		words[i] = regexp.QuoteMeta(word)
+	}
+	pat, err := media.NewPattern(media.Match{Source: strings.Join(words, `\s+`)}, lim.WithDefaults().Match)
+	if err != nil {
+		return "", 0, false, err
+	}
+	body := markupWith(src, w)[0]
+	spans, err := pat.Find(string(body.text))
+	if err != nil {
+		return "", 0, false, err
+	}
+	out = src
+	for _, s := range spans {
+		if slices.Contains(body.from[s.From:s.To], -1) {
+			crossing = true
+		} else if found++; found == 1 {
+			out = apply(src, body.splices(s, body.write(w.Replacement)))
+		}
+	}
+	return out, found, crossing, nil
 }

@@ -25,6 +25,8 @@ type piece struct {
 	write func(string) string
 	// whole: a match replaces all of the piece (a number of JSON becomes a text).
 	whole bool
+	// coded: only a match counts in which one byte stands for several of the source.
+	coded bool
 }
 
 func (p *piece) add(s string, from, to int) {
@@ -48,14 +50,16 @@ func plainPiece(src string, at int) *piece {
 }
 
 // pieces takes a file apart.
-func (f *file) pieces(src string) []*piece {
-	switch f.r.In.MIME {
-	case "text/html", "application/xml", "image/svg+xml":
+func (f *file) pieces(src string) []*piece { return piecesOf(f.r.In.MIME, src) }
+
+func piecesOf(mime, src string) []*piece {
+	switch mime {
+	case "text/html", "application/xml", "image/svg+xml", "application/xhtml+xml", "text/xml":
 		return markup(src)
 	case "application/json":
-		return jsonPieces(src)
+		return append(jsonPieces(src), addresses(src)...)
 	}
-	return []*piece{plainPiece(src, 0)}
+	return append([]*piece{plainPiece(src, 0)}, addresses(src)...)
 }
 
 // splice is a replacement of source bytes.
@@ -77,28 +81,48 @@ func (p *piece) find(pat *media.Pattern, replacement string) ([]splice, int, err
 		_, to, _ := p.source(len(p.text) - 1)
 		return []splice{{from, to, p.write(s)}}, len(spans), err
 	}
+	n := 0
 	for _, s := range spans {
 		with := p.write(replacement)
+		if p.coded && !slices.ContainsFunc(seq(s.From, s.To), func(i int) bool { return p.to[i]-p.from[i] > 1 }) {
+			continue
+		}
+		n++
 		if p.from == nil {
 			out = append(out, splice{p.at + s.From, p.at + s.To, with})
 			continue
 		}
-		for i := s.From; i < s.To; i++ {
-			from, to, ok := p.source(i)
-			if !ok {
-				continue
-			}
-			k := len(out) - 1
-			switch {
-			case k >= 0 && with == "" && out[k].to == from, k >= 0 && out[k].from <= from && out[k].to >= to:
-				out[k].to = max(out[k].to, to)
-			default:
-				out = append(out, splice{from, to, with})
-				with = ""
-			}
+		out = append(out, p.splices(s, with)...)
+	}
+	return out, n, nil
+}
+
+// splices are those that put a text in the place of one span.
+func (p *piece) splices(s media.Span, with string) []splice {
+	var out []splice
+	for i := s.From; i < s.To; i++ {
+		from, to, ok := p.source(i)
+		if !ok {
+			continue
+		}
+		k := len(out) - 1
+		switch {
+		case k >= 0 && with == "" && out[k].to == from, k >= 0 && out[k].from <= from && out[k].to >= to:
+			out[k].to = max(out[k].to, to)
+		default:
+			out = append(out, splice{from, to, with})
+			with = ""
 		}
 	}
-	return out, len(spans), nil
+	return out
+}
+
+func seq(from, to int) []int {
+	out := make([]int, to-from)
+	for i := range out {
+		out[i] = from + i
+	}
+	return out
 }
 
 func apply(src string, splices []splice) string {
@@ -149,11 +173,14 @@ func redact(ctx context.Context, r *media.Request) (media.Result, error) {
 			}
 			splices, n = append(splices, s...), n+k
 		}
-		if n == 0 {
+		var k int
+		if out, k, err = redactData(apply(out, splices), pat, replacement, 0); err != nil {
+			return media.Result{}, err
+		}
+		if n += k; n == 0 {
 			missed = append(missed, said(matches[i]))
 		}
 		f.counts.Modified += n
-		out = apply(out, splices)
 	}
 	if f.counts.Modified == 0 {
 		return media.Result{}, media.Failf("nothing in %s matches %s. Nothing was changed.", r.In.Name, strings.Join(missed, ", "))
@@ -184,6 +211,12 @@ func said(m media.Match) string {
 // verify looks through the result as a reader of its format would, and refuses one that still holds a match or is no
 // longer what it was.
 func (f *file) verify(out string, pats []*media.Pattern, matches []media.Match, replacement string) error {
+	if hit, err := leftInData(out, pats, 0); err != nil || hit != "" {
+		if err == nil {
+			err = media.Failf("%q stands in a file that is embedded in base64, which cannot be changed here. Take it out first. Nothing was changed.", clip(hit))
+		}
+		return err
+	}
 	texts := []string{}
 	for _, p := range f.pieces(out) {
 		texts = append(texts, string(p.text))

@@ -90,6 +90,9 @@ func (f *file) done(out string) (media.Result, error) {
 	return media.Result{Media: &media.Payload{Data: data}, Warnings: f.warnings, Counts: f.counts}, nil
 }
 
+// Normalize brings a text to one form: line feeds, no blanks at the ends of lines, composed characters, UTF-8.
+func Normalize(ctx context.Context, r *media.Request) (media.Result, error) { return normalize(ctx, r) }
+
 func normalize(_ context.Context, r *media.Request) (media.Result, error) {
 	f, err := open(r)
 	if err != nil {

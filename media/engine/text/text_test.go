@@ -62,6 +62,14 @@ func TestM2_TextEdits(t *testing.T) {
 		{"a.json", `{"J\u0061ne": "x Jane", "n": 12345}`, `redact match=Jane,/234/ replace="a\"b"`, `{"a\"b": "x a\"b", "n": "1a\"b5"}`},
 		{"a.yaml", "name: Jane # Jane\n", `redact match=Jane replace=REDACTED`, "name: REDACTED # REDACTED\n"},
 		{"a.csv", "name,x\n\"Jane, D\",1\n", `redact match="Jane, D" replace=R`, "name,x\n\"R\",1\n"},
+		// what is read only after one more decoding
+		{"a.txt", "se\u00adcret\u200b!", `redact match=secret replace=X`, "X\u200b!"},
+		{"a.txt", "see https://x/?q=Ja%6ee%20Doe&r=1", `redact match="Jane Doe" replace="X Y"`, "see https://x/?q=X%20Y&r=1"},
+		{"a.md", "[a](mailto:a?subject=1%2D2) 1-2", `redact match="1-2" replace="é"`, "[a](mailto:a?subject=%C3%A9) é"},
+		{"a.html", `<a href="?q=J%61ne&amp;x">a</a><p style="--a:'J\61 ne'" srcdoc="&lt;i&gt;Ja&lt;/i&gt;ne">b</p>`, `redact match=Jane replace=X`, `<a href="?q=X&amp;x">a</a><p style="--a:'X'" srcdoc="&lt;i&gt;X&lt;/i&gt;">b</p>`},
+		{"a.html", `<style>p{content:"J\000061ne"}</style><script>a="J\u0061ne\x4a\u{61}ne"</script>`, `redact match=Jane replace="\"X"`, `<style>p{content:"\"X"}</style><script>a="\"X\"X"</script>`},
+		{"a.html", `<a href="data:text/html;base64,PHA+SmE8Yj5uZTwvYj48L3A+">a</a>`, `redact match=Jane replace=X`, `<a href="data:text/html;base64,PHA+WDxiPjwvYj48L3A+">a</a>`},
+		{"a.json", `{"a": "data:;base64,SmFuZQ=="}`, `redact match=Jane replace=X`, `{"a": "data:;base64,WA=="}`},
 		// sanitize
 		{"a.txt", "a\x07b\tc\u202e\U000e0041d", `sanitize`, "ab\tcd"},
 		{"a.html", `<p onclick="x()">a<script>b</script><a href="JaVa&#115;cript:x">c</a><img src="https://t/x.png" alt=q><a href="https://ok/">d</a></p>`, `sanitize`, `<p>a<a>c</a><img alt=q><a href="https://ok/">d</a></p>`},
@@ -111,6 +119,8 @@ func TestM6_TextFailures(t *testing.T) {
 		{"a.yaml", "ssn: 1\n", `redact match="1" replace="[x]"`, `redact: the replacement "[x]" would change the structure of the YAML. Choose a plain word such as REDACTED.`},
 		{"a.csv", "a,b\n", `redact match=a replace="x,y"`, `redact: the replacement "x,y" would change the columns of the table. Choose a plain word such as REDACTED.`},
 		{"a.txt", strings.Repeat("a", 50) + "b", `redact match=/(a+)+$/`, `redact: the expression /(a+)+$/ took longer than 2s on this text. Write a simpler one, without nested repetitions such as (a+)+.`},
+		{"a.html", "<p>Jane</p><a href=\"data:application/x-any;base64,AAECA0phbmUgRG9lAAEC\">a</a>", `redact match="Jane Doe",Jane`, `redact: "Jane Doe" stands in a file that is embedded in base64, which cannot be changed here. Take it out first. Nothing was changed.`},
+		{"a.html", "<p>Jane</p><a href=\"data:application/zip;base64,UEsDBAoAAAAAAA==\">a</a>", `redact match=Jane`, `redact: the file holds application/zip in base64, which cannot be looked into here, so it cannot be redacted with certainty. Take that out first. Nothing was changed.`},
 		{"a.txt", "abc", `update_text anchor=x replace=y`, `update_text: the text "x" does not stand in a.txt. Read it with extract text and copy the words exactly.`},
 		{"a.txt", "abc", `chunk size=5 overlap=5`, `chunk: overlap=5 must be less than size=5.`},
 		{"a.md", "abc", `split by=section`, `split: a.md has no heading of the first level to split at.`},

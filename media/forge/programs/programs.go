@@ -1,4 +1,5 @@
-// Package programs lets the engines of media that are programs run on the command half of a host.
+// Package programs lets the engines of media that are programs run on the command half of a host, confined where the machine
+// can do that.
 package programs
 
 import (
@@ -8,23 +9,50 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/tackle-dev/tackle/host"
+	"github.com/tackle-dev/tackle/host/local/confine"
+	"github.com/tackle-dev/tackle/host/local/proc"
 	"github.com/tackle-dev/tackle/media/engine/ext"
 )
 
 // OnHost runs programs on a host. Each has a process group of its own and ends with this process.
-type OnHost struct{ Runner host.Runner }
+type OnHost struct {
+	Runner host.Runner
+	// Confine is what of the machine is held, as confine.Here says it; it is for a Runner of this machine. The zero value
+	// confines nothing.
+	Confine confine.Holds
+}
 
-func command(s ext.Start) host.Command {
-	return host.Command{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Split: true, Trusted: true,
+// kept are the variables that a confined program gets, beside those that its engine sets.
+var kept = []string{"PATH", "LANG", "TZ", proc.MarkVariable}
+
+func (h OnHost) command(s ext.Start) (host.Command, error) {
+	c := host.Command{Argv: s.Argv, Dir: s.Dir, Env: s.Env, Split: true, Trusted: true,
 		Limits: host.Limits{Time: s.Limit, Spool: 2 * s.Output, Output: s.Output, FileSize: s.FileSize, Grace: -1}}
+	if !h.Confine.Network && !h.Confine.Files {
+		return c, nil
+	}
+	names := slices.AppendSeq(slices.Clone(kept), maps.Keys(s.Env))
+	argv, env, err := confine.Command(confine.Rules{Read: s.Read, Write: []string{s.Dir}, Sockets: s.Sockets, FileSize: s.FileSize, Env: names}, s.Argv)
+	if err != nil {
+		return c, err
+	}
+	maps.Copy(env, s.Env)
+	c.Argv, c.Env, c.Limits.FileSize = argv, env, 0
+	return c, nil
 }
 
 // Run is described at ext.Runner.
 func (h OnHost) Run(ctx context.Context, s ext.Start) (ext.End, error) {
-	p, err := h.Runner.Start(ctx, command(s))
+	c, err := h.command(s)
+	if err != nil {
+		return ext.End{}, err
+	}
+	p, err := h.Runner.Start(ctx, c)
 	if err != nil {
 		return ext.End{}, err
 	}
@@ -35,14 +63,14 @@ func (h OnHost) Run(ctx context.Context, s ext.Start) (ext.End, error) {
 		return ext.End{}, errors.Join(err, stop)
 	}
 	end := ext.End{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.End == host.EndTime}
-	if end.Stdout, err = kept(p.Output(), s.Output); err == nil {
-		end.Stderr, err = kept(p.Errors(), 1<<16)
+	if end.Stdout, err = head(p.Output(), s.Output); err == nil {
+		end.Stderr, err = head(p.Errors(), 1<<16)
 	}
 	return end, err
 }
 
-// kept reads the first bytes of an output.
-func kept(o host.Output, most int64) ([]byte, error) {
+// head reads the first bytes of an output.
+func head(o host.Output, most int64) ([]byte, error) {
 	w := &bounded{most: int(most)}
 	_, err := host.CopyOutput(w, o, 0)
 	return w.b, err
@@ -60,7 +88,10 @@ func (w *bounded) Write(p []byte) (int, error) {
 
 // Keep is described at ext.Runner.
 func (h OnHost) Keep(ctx context.Context, s ext.Start) (ext.Resident, error) {
-	c := command(s)
+	c, err := h.command(s)
+	if err != nil {
+		return nil, err
+	}
 	c.Input = true
 	c.Limits.Time = -1
 	p, err := h.Runner.Start(ctx, c)
@@ -132,8 +163,23 @@ func (r *resident) wait(ctx context.Context) error {
 	return nil
 }
 
+// politely is how long a program may take to end when its input ends.
+const politely = 3 * time.Second
+
 // Close is described at ext.Resident.
 func (r *resident) Close() error {
+	_ = r.p.Input().Close() // a program that is gone has none
+	t := time.NewTimer(politely)
+	defer t.Stop()
+	select {
+	case <-r.p.Gone():
+	case <-t.C:
+	}
+	return r.Kill()
+}
+
+// Kill is described at ext.Resident.
+func (r *resident) Kill() error {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
 	_, err := r.p.Stop(ctx, -1)

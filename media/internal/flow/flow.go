@@ -158,6 +158,13 @@ func walk(blocks []Block, f func(*Run)) {
 // visible returns the runs that are to be written, with those of one style joined.
 func visible(runs []Run, opt Options) []Run {
 	var out []Run
+	var text strings.Builder // of the last run, where others joined it
+	end := func() {
+		if text.Len() > 0 {
+			out[len(out)-1].Text = text.String()
+			text.Reset()
+		}
+	}
 	for _, r := range runs {
 		if r.Deleted && !opt.Changes {
 			continue
@@ -172,48 +179,56 @@ func visible(runs []Run, opt Options) []Run {
 			a, b := out[n], r
 			a.Text, b.Text = "", ""
 			if a == b {
-				out[n].Text += r.Text
+				if text.Len() == 0 {
+					text.WriteString(out[n].Text)
+				}
+				text.WriteString(r.Text)
 				continue
 			}
 		}
+		end()
 		out = append(out, r)
 	}
+	end()
 	return out
 }
 
-// grid lays the cells of a table out with nil where a span covers.
+// maxSlots bounds what the spans of a table may cover, and what its rows are filled up to.
+const maxSlots = 1 << 21
+
+// grid lays the cells of a table out with nil where a span covers. All rows are as wide as the widest where that is in
+// reason; the first always is.
 func grid(rows [][]Cell) [][]*Cell {
 	out := make([][]*Cell, len(rows))
+	most := max(16, min(1000, maxSlots/max(1, len(rows)))) // columns that spans reach
+	var until []int                                        // by column: the row up to which a cell covers it
 	width := 0
-	type slot struct{ row, col int }
-	covered := map[slot]bool{}
 	for i, row := range rows {
 		col := 0
-		for k := range row {
-			for covered[slot{i, col}] {
+		skip := func() {
+			for col < len(until) && until[col] > i {
 				out[i] = append(out[i], nil)
 				col++
 			}
+		}
+		for k := range row {
+			skip()
 			c := &row[k]
 			out[i] = append(out[i], c)
-			wide, high := min(max(1, c.ColSpan), 1000), min(max(1, c.RowSpan), len(rows)-i)
+			wide, high := max(1, min(c.ColSpan, most-col)), min(max(1, c.RowSpan), len(rows)-i)
+			for len(until) < col+wide {
+				until = append(until, 0)
+			}
 			for x := range wide {
-				for y := range high {
-					if x > 0 || y > 0 {
-						covered[slot{i + y, col + x}] = true
-					}
-				}
+				until[col+x] = max(until[col+x], i+high)
 			}
 			col++
 		}
-		for covered[slot{i, col}] {
-			out[i] = append(out[i], nil)
-			col++
-		}
+		skip()
 		width = max(width, len(out[i]))
 	}
 	for i := range out {
-		for len(out[i]) < width {
+		for (i == 0 || width <= maxSlots/len(rows)) && len(out[i]) < width {
 			out[i] = append(out[i], nil)
 		}
 	}

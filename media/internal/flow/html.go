@@ -11,13 +11,13 @@ const frame = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-
 
 // HTML writes a page without scripts and styles. Pictures whose bytes are known are within it.
 func (d *Doc) HTML(opt Options) string {
-	w := &page{opt: opt, notes: d.Notes}
+	w := &page{opt: opt, labels: labelsOf(d.Notes)}
 	w.blocks(d.Blocks)
 	if len(d.Notes) > 0 {
 		w.b.WriteString("<section aria-label=\"Notes\">\n")
 		for i := range d.Notes {
 			n := &d.Notes[i]
-			label := strings.Trim(labelOf(d.Notes, i), "[]")
+			label := strings.Trim(w.labels[i], "[]")
 			fmt.Fprintf(&w.b, "<aside id=\"note%d\"><sup>%s</sup> %s\n", i+1, html.EscapeString(label), html.EscapeString(noteHead(n)))
 			w.blocks(n.Blocks)
 			w.b.WriteString("</aside>\n")
@@ -35,9 +35,9 @@ func (d *Doc) HTML(opt Options) string {
 }
 
 type page struct {
-	b     strings.Builder
-	opt   Options
-	notes []Note
+	b      strings.Builder
+	opt    Options
+	labels []string // of the notes
 }
 
 func (w *page) blocks(blocks []Block) {
@@ -159,8 +159,8 @@ func (w *page) runs(runs []Run) string {
 	var b strings.Builder
 	for _, r := range visible(runs, w.opt) {
 		if r.Note > 0 {
-			if r.Note <= len(w.notes) {
-				fmt.Fprintf(&b, "<sup><a href=\"#note%d\">%s</a></sup>", r.Note, html.EscapeString(strings.Trim(labelOf(w.notes, r.Note-1), "[]")))
+			if r.Note <= len(w.labels) {
+				fmt.Fprintf(&b, "<sup><a href=\"#note%d\">%s</a></sup>", r.Note, html.EscapeString(strings.Trim(w.labels[r.Note-1], "[]")))
 			}
 			continue
 		}

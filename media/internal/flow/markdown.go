@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -12,29 +13,27 @@ import (
 
 // Markdown writes GitHub's Markdown. Notes are footnotes; comments too, with their authors.
 func (d *Doc) Markdown(opt Options) string {
-	w := &marker{opt: opt, notes: d.Notes}
+	w := &marker{opt: opt, labels: labelsOf(d.Notes)}
 	w.blocks(d.Blocks)
 	for i := range d.Notes {
 		n := &d.Notes[i]
-		sub := &marker{opt: opt, notes: d.Notes}
+		sub := &marker{opt: opt, labels: w.labels}
 		sub.blocks(n.Blocks)
 		body := escapeMarkdown(noteHead(n)) + strings.TrimRight(sub.b.String(), "\n")
 		w.gap(false)
-		w.b.WriteString("[^" + noteID(d.Notes, i) + "]: " + strings.ReplaceAll(body, "\n", "\n    ") + "\n")
+		w.b.WriteString("[^" + noteID(w.labels[i]) + "]: " + strings.ReplaceAll(body, "\n", "\n    ") + "\n")
 	}
 	return strings.ReplaceAll(w.b.String(), "\n    \n", "\n\n")
 }
 
-// noteID is the name of a note: its number, or comment1.
-func noteID(notes []Note, i int) string {
-	return strings.ReplaceAll(strings.Trim(labelOf(notes, i), "[]"), " ", "")
-}
+// noteID makes a name of the label of a note: its number, or comment1.
+func noteID(label string) string { return strings.ReplaceAll(strings.Trim(label, "[]"), " ", "") }
 
 type marker struct {
-	b     strings.Builder
-	opt   Options
-	notes []Note
-	tight bool
+	b      strings.Builder
+	opt    Options
+	labels []string // of the notes
+	tight  bool
 }
 
 func (w *marker) gap(item bool) {
@@ -85,7 +84,7 @@ func (w *marker) blocks(blocks []Block) {
 		w.gap(true)
 		w.b.WriteString(in + mark + strings.ReplaceAll(strings.TrimSpace(w.runs(b.Runs, lineStart)), "\n", "\n"+indents[k]) + "\n")
 		if len(b.Blocks) > 0 {
-			sub := &marker{opt: w.opt, notes: w.notes}
+			sub := &marker{opt: w.opt, labels: w.labels}
 			sub.blocks(b.Blocks)
 			w.b.WriteByte('\n')
 			for line := range strings.Lines(sub.b.String()) {
@@ -118,7 +117,7 @@ func (w *marker) block(b *Block) {
 		w.gap(false)
 		w.b.WriteString(fence + strings.Map(wordOnly, b.Label) + "\n" + s + "\n" + fence + "\n")
 	case Quote, Aside:
-		sub := &marker{opt: w.opt, notes: w.notes}
+		sub := &marker{opt: w.opt, labels: w.labels}
 		if b.Kind == Aside && b.Label != "" {
 			sub.b.WriteString("**" + escapeMarkdown(b.Label) + ":**\n")
 		}
@@ -221,8 +220,8 @@ func (w *marker) runs(runs []Run, at place) string {
 	for i, r := range rs {
 		switch {
 		case r.Note > 0:
-			if r.Note <= len(w.notes) {
-				b.WriteString("[^" + noteID(w.notes, r.Note-1) + "]")
+			if r.Note <= len(w.labels) {
+				b.WriteString("[^" + noteID(w.labels[r.Note-1]) + "]")
 			}
 			continue
 		case r.Image != nil:
@@ -270,13 +269,12 @@ func (w *marker) run(r *Run, before, next string) string {
 	} else {
 		s = escapeMarkdown(body)
 	}
-	prev, _ := utf8.DecodeLastRuneInString(before + lead)
-	follow, _ := utf8.DecodeRuneInString(trail + next)
-	if trail+next == "" {
-		follow = ' '
+	prev, follow := ' ', ' ' // what stands before and behind
+	if at := cmp.Or(lead, before); at != "" {
+		prev, _ = utf8.DecodeLastRuneInString(at)
 	}
-	if before+lead == "" {
-		prev = ' '
+	if at := cmp.Or(trail, next); at != "" {
+		follow, _ = utf8.DecodeRuneInString(at)
 	}
 	wrap := func(mark string) {
 		if mark[0] == '*' && prev == '*' && !wordy(follow) {

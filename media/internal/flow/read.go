@@ -32,8 +32,9 @@ func ReadMarkdown(src string) (Doc, error) {
 	return ReadHTML(b.String())
 }
 
-// deepest bounds how elements may be nested.
-const deepest = 400
+// deepest bounds how far this package goes down. The parser refuses a page with more than 512 elements within each other
+// before that, so nothing is left out.
+const deepest = 4096
 
 // ReadHTML makes a document of a page. Scripts, styles and forms are left out; a page nested without end is an error.
 func ReadHTML(src string) (Doc, error) {
@@ -148,11 +149,10 @@ func (r *htmlReader) block(n *html.Node, depth int) {
 		}
 		return
 	}
-	if r.inline(n, children) {
+	if r.inline(n, children) || r.apart(n) {
 		return
 	}
 	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Svg, atom.Math, atom.Select, atom.Textarea:
 	case atom.Title:
 		if r.doc.Title == "" && n.FirstChild != nil {
 			r.doc.Title = strings.Join(strings.Fields(n.FirstChild.Data), " ")
@@ -224,6 +224,40 @@ func (r *htmlReader) block(n *html.Node, depth int) {
 	default:
 		children()
 	}
+}
+
+// apart handles what is no text of the page: what is not shown, formulas and drawings.
+func (r *htmlReader) apart(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Iframe, atom.Object, atom.Select, atom.Textarea:
+	case atom.Math:
+		r.text(mathML(n, 0))
+	case atom.Svg:
+		for _, s := range drawn(n, 0, nil) {
+			r.flush()
+			r.text(s)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// drawn returns the texts of a picture in SVG.
+func drawn(n *html.Node, depth int, out []string) []string {
+	if n.Type == html.ElementNode && n.Data == "text" {
+		var b strings.Builder
+		for c := range n.Descendants() {
+			if c.Type == html.TextNode {
+				b.WriteString(c.Data)
+			}
+		}
+		return append(out, b.String())
+	}
+	for c := n.FirstChild; c != nil && depth < deepest; c = c.NextSibling {
+		out = drawn(c, depth+1, out)
+	}
+	return out
 }
 
 // finish reads the footnotes and hands the blocks over.

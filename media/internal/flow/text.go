@@ -7,12 +7,12 @@ import (
 
 // Text writes the words: blocks apart by a blank line, items on lines of their own, cells apart by tabs.
 func (d *Doc) Text(opt Options) string {
-	w := &plain{opt: opt, notes: d.Notes}
+	w := &plain{opt: opt, labels: labelsOf(d.Notes)}
 	w.blocks(d.Blocks, "")
 	for i := range d.Notes {
 		n := &d.Notes[i]
 		w.gap(false)
-		w.lines(labelOf(d.Notes, i)+" "+noteHead(n), n.Blocks, "")
+		w.lines(w.labels[i]+" "+noteHead(n), n.Blocks, "")
 	}
 	if w.b.Len() == 0 {
 		return ""
@@ -20,18 +20,20 @@ func (d *Doc) Text(opt Options) string {
 	return strings.TrimRight(w.b.String(), "\n") + "\n"
 }
 
-// labelOf numbers notes: [1] for those under the text, [comment 1] for comments.
-func labelOf(notes []Note, i int) string {
-	n := 0
-	for k := 0; k <= i; k++ {
-		if (notes[k].Kind == Comment) == (notes[i].Kind == Comment) {
-			n++
+// labelsOf numbers notes: [1] for those under the text, [comment 1] for comments.
+func labelsOf(notes []Note) []string {
+	out := make([]string, len(notes))
+	under, comments := 0, 0
+	for i := range notes {
+		if notes[i].Kind == Comment {
+			comments++
+			out[i] = fmt.Sprintf("[comment %d]", comments)
+		} else {
+			under++
+			out[i] = fmt.Sprintf("[%d]", under)
 		}
 	}
-	if notes[i].Kind == Comment {
-		return fmt.Sprintf("[comment %d]", n)
-	}
-	return fmt.Sprintf("[%d]", n)
+	return out
 }
 
 // noteHead says whose comment it is.
@@ -48,10 +50,10 @@ func noteHead(n *Note) string {
 }
 
 type plain struct {
-	b     strings.Builder
-	opt   Options
-	notes []Note
-	tight bool // the last thing was an item
+	b      strings.Builder
+	opt    Options
+	labels []string // of the notes
+	tight  bool     // the last thing was an item
 }
 
 func (w *plain) gap(item bool) {
@@ -136,7 +138,7 @@ func (w *plain) item(b *Block, count map[int]int, indent string) {
 
 // lines writes blocks behind a label.
 func (w *plain) lines(head string, blocks []Block, indent string) {
-	sub := &plain{opt: w.opt, notes: w.notes}
+	sub := &plain{opt: w.opt, labels: w.labels}
 	sub.blocks(blocks, "")
 	s := strings.TrimRight(sub.b.String(), "\n")
 	w.b.WriteString(indent + strings.TrimRight(strings.ReplaceAll(head+s, "\n", "\n"+indent), " ") + "\n")
@@ -144,7 +146,7 @@ func (w *plain) lines(head string, blocks []Block, indent string) {
 
 // inline writes blocks on one line, for a cell.
 func (w *plain) inline(blocks []Block) string {
-	sub := &plain{opt: w.opt, notes: w.notes}
+	sub := &plain{opt: w.opt, labels: w.labels}
 	sub.blocks(blocks, "")
 	return strings.Join(strings.Fields(sub.b.String()), " ")
 }
@@ -153,8 +155,8 @@ func (w *plain) runs(runs []Run) string {
 	var b strings.Builder
 	for _, r := range visible(runs, w.opt) {
 		switch {
-		case r.Note > 0 && r.Note <= len(w.notes):
-			b.WriteString(labelOf(w.notes, r.Note-1))
+		case r.Note > 0 && r.Note <= len(w.labels):
+			b.WriteString(w.labels[r.Note-1])
 		case r.Image != nil:
 			if r.Image.Alt != "" {
 				b.WriteString("[" + r.Image.Alt + "]")

@@ -132,7 +132,15 @@ func (f *File) Read(name string) ([]byte, error) {
 func (f *File) Rewrite(change map[string][]byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	w.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 5) })
+	var pressed *flate.Writer // one for all members, which are written one after the other: each would take half a megabyte
+	w.RegisterCompressor(zip.Deflate, func(w io.Writer) (_ io.WriteCloser, err error) {
+		if pressed == nil {
+			pressed, err = flate.NewWriter(w, 5)
+		} else {
+			pressed.Reset(w)
+		}
+		return pressed, err
+	})
 	put := func(name string, like *zip.File, data []byte) error {
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
 		if like != nil {

@@ -104,18 +104,23 @@ func (n *Node) Closed() bool { return n.In == n.To }
 // maxNodes bounds a tree. A node takes about 200 bytes.
 const maxNodes = 4_000_000
 
+// maxScopes bounds the namespaces that are declared at one place of a document, those of all elements around it together.
+const maxScopes = 20_000
+
 type parser struct {
-	src   []byte
-	name  string
-	space map[string]string // URI to prefix of the caller
-	depth int
-	lim   media.Limits
-	nodes int
+	src    []byte
+	name   string
+	space  map[string]string // URI to prefix of the caller
+	depth  int
+	lim    media.Limits
+	nodes  int
+	uris   map[string][]string // what each prefix stands for, the nearest last
+	scopes []scope
 }
 
-// Parse reads a document. space maps namespaces to the prefixes that names get. Errors: *media.Error.
+// Parse reads a document. space maps namespaces to the prefixes that names get. Errors: *media.Error, and that of the limits.
 func Parse(name string, src []byte, space map[string]string, lim media.Limits) (*Node, error) {
-	p := &parser{src: src, name: name, space: space, lim: lim.WithDefaults()}
+	p := &parser{src: src, name: name, space: space, lim: lim.WithDefaults(), uris: map[string][]string{}}
 	if !utf8.Valid(src) {
 		return nil, p.bad(0, "is not UTF-8")
 	}
@@ -130,17 +135,48 @@ func (p *parser) bad(at int, what string) error {
 }
 
 type scope struct {
-	prefix, uri string
-	depth       int
+	prefix string
+	depth  int
+}
+
+// declare keeps the namespaces that an element declares.
+func (p *parser) declare(n *Node) error {
+	for _, a := range n.Attr {
+		prefix, ok := strings.CutPrefix(a.Name, "xmlns:")
+		if !ok && a.Name != "xmlns" {
+			continue
+		}
+		if !ok {
+			prefix = ""
+		}
+		if len(p.scopes) >= maxScopes {
+			return p.bad(n.From, "declares more namespaces than any program does")
+		}
+		p.scopes = append(p.scopes, scope{prefix, p.depth})
+		p.uris[prefix] = append(p.uris[prefix], a.Val)
+	}
+	return nil
+}
+
+// leave forgets what the element declared that ends.
+func (p *parser) leave() {
+	for n := len(p.scopes); n > 0 && p.scopes[n-1].depth == p.depth; n = len(p.scopes) {
+		prefix := p.scopes[n-1].prefix
+		p.uris[prefix] = p.uris[prefix][:len(p.uris[prefix])-1]
+		p.scopes = p.scopes[:n-1]
+	}
+	p.depth--
 }
 
 func (p *parser) parse() (*Node, error) {
 	root := &Node{To: len(p.src), Out: len(p.src)}
 	at, i := root, 0
-	var scopes []scope
 	for i < len(p.src) {
 		if p.nodes++; p.nodes > maxNodes {
 			return nil, p.bad(i, "has more elements than can be read at once")
+		}
+		if p.nodes%4096 == 0 && p.lim.Err() != nil {
+			return nil, p.lim.Err()
 		}
 		if p.src[i] != '<' {
 			n := bytes.IndexByte(p.src[i:], '<')
@@ -177,10 +213,7 @@ func (p *parser) parse() (*Node, error) {
 				return nil, p.bad(i, "closes an element that is not open")
 			}
 			at.Out, at.To = i, to
-			for len(scopes) > 0 && scopes[len(scopes)-1].depth == p.depth {
-				scopes = scopes[:len(scopes)-1]
-			}
-			p.depth--
+			p.leave()
 			at = at.Parent
 			i = to
 			continue
@@ -197,24 +230,16 @@ func (p *parser) parse() (*Node, error) {
 		if p.depth++; p.depth > p.lim.Depth {
 			return nil, p.bad(i, "is nested too deep")
 		}
-		for _, a := range n.Attr {
-			if prefix, ok := strings.CutPrefix(a.Name, "xmlns:"); ok || a.Name == "xmlns" {
-				if !ok {
-					prefix = ""
-				}
-				scopes = append(scopes, scope{prefix, a.Val, p.depth})
-			}
+		if err := p.declare(n); err != nil {
+			return nil, err
 		}
-		n.Name = p.known(n.Raw, scopes, true)
+		n.Name = p.known(n.Raw, true)
 		for k := range n.Attr {
-			n.Attr[k].Name = p.known(n.Attr[k].Name, scopes, false)
+			n.Attr[k].Name = p.known(n.Attr[k].Name, false)
 		}
 		i = to
 		if n.Closed() {
-			for len(scopes) > 0 && scopes[len(scopes)-1].depth == p.depth {
-				scopes = scopes[:len(scopes)-1]
-			}
-			p.depth--
+			p.leave()
 			continue
 		}
 		at = n
@@ -231,7 +256,7 @@ func (p *parser) parse() (*Node, error) {
 }
 
 // known gives a name the prefix of the caller's table.
-func (p *parser) known(raw string, scopes []scope, element bool) string {
+func (p *parser) known(raw string, element bool) string {
 	prefix, local, ok := strings.Cut(raw, ":")
 	if !ok {
 		if !element {
@@ -242,18 +267,18 @@ func (p *parser) known(raw string, scopes []scope, element bool) string {
 	if prefix == "xml" || prefix == "xmlns" {
 		return raw
 	}
-	for i := len(scopes) - 1; i >= 0; i-- {
-		if scopes[i].prefix == prefix {
-			if own, ok := p.space[scopes[i].uri]; ok {
-				if own == "" {
-					return local
-				}
-				return own + ":" + local
-			}
-			return raw
-		}
+	uris := p.uris[prefix]
+	if len(uris) == 0 {
+		return raw
 	}
-	return raw
+	own, ok := p.space[uris[len(uris)-1]]
+	switch {
+	case !ok:
+		return raw
+	case own == "":
+		return local
+	}
+	return own + ":" + local
 }
 
 // other passes over comments, declarations and CDATA; end is 0 where a tag stands.
@@ -274,7 +299,9 @@ func (p *parser) other(i int) (end int, text *Node, err error) {
 			text = &Node{From: i, To: end, In: i + 9, Out: end - 3, Text: string(p.src[i+9 : end-3]), literal: true}
 		}
 	case bytes.HasPrefix(rest, []byte("<?")):
-		end, err = until("<?", "?>")
+		if end, err = until("<?", "?>"); err == nil && bytes.HasPrefix(rest, []byte("<?xml ")) && !readable(rest[:end-i], p.src) {
+			err = p.bad(i, "says that it is in another encoding than UTF-8, in which its words would be others")
+		}
 	case bytes.HasPrefix(rest, []byte("<!")):
 		if end, err = until("<!", ">"); err == nil && bytes.ContainsAny(p.src[i:end], "[") {
 			err = p.bad(i, "defines entities of its own")
@@ -358,11 +385,84 @@ func (p *parser) open(i, to int) (*Node, error) {
 	}
 }
 
+// readable reports whether a document that says <?xml … encoding="…"?> reads the same as UTF-8.
+func readable(decl, src []byte) bool {
+	_, rest, ok := bytes.Cut(decl, []byte("encoding"))
+	rest = bytes.TrimLeft(rest, "= \t\r\n")
+	if !ok || len(rest) < 2 {
+		return true
+	}
+	name, _, _ := bytes.Cut(rest[1:], rest[:1])
+	switch name := strings.ToLower(string(name)); {
+	case name == "utf-7", strings.HasPrefix(name, "hz"), strings.HasPrefix(name, "iso-2022"), strings.HasPrefix(name, "ibm"), strings.HasPrefix(name, "cp"):
+		return false
+	case strings.HasPrefix(name, "utf-"), name == "utf8":
+		return true // a program that wrote UTF-8 and says UTF-16 is mistaken, and known
+	}
+	return !bytes.ContainsFunc(src, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// Reference decodes the reference that begins with the & at s[i], and returns how long it is. What is none is the &.
+func Reference(s string, i int) (string, int) {
+	if i+1 < len(s) && s[i+1] == '#' {
+		if text, n := number(s[i:]); n > 0 {
+			return text, n
+		}
+		return "&", 1
+	}
+	if end := strings.IndexByte(s[i:min(len(s), i+40)], ';'); end > 1 {
+		if text := html.UnescapeString(s[i : i+end+1]); text != s[i:i+end+1] && text[len(text)-1] != ';' {
+			return text, end + 1
+		}
+	}
+	return "&", 1
+}
+
+// number decodes &#65; and &#x41;, however many zeros there are. n is 0 where it is none.
+func number(s string) (text string, n int) {
+	k, base := 2, rune(10)
+	if k < len(s) && s[k] == 'x' {
+		k, base = 3, 16
+	}
+	r, digits := rune(0), 0
+	for ; k < len(s); k++ {
+		var v rune
+		switch c := s[k]; {
+		case c >= '0' && c <= '9':
+			v = rune(c - '0')
+		case base == 16 && c >= 'a' && c <= 'f':
+			v = rune(c-'a') + 10
+		case base == 16 && c >= 'A' && c <= 'F':
+			v = rune(c-'A') + 10
+		case c == ';' && digits > 0:
+			if r == 0 || !utf8.ValidRune(r) {
+				r = utf8.RuneError
+			}
+			return string(r), k + 1
+		default:
+			return "", 0
+		}
+		digits++
+		r = min(r*base+v, utf8.MaxRune+1)
+	}
+	return "", 0
+}
+
 func unescape(s string) string {
-	if strings.IndexByte(s, '&') < 0 {
+	i := strings.IndexByte(s, '&')
+	if i < 0 {
 		return s
 	}
-	return html.UnescapeString(s)
+	var b strings.Builder
+	for i >= 0 {
+		b.WriteString(s[:i])
+		text, n := Reference(s, i)
+		b.WriteString(text)
+		s = s[i+n:]
+		i = strings.IndexByte(s, '&')
+	}
+	b.WriteString(s)
+	return b.String()
 }
 
 // Escape makes a text fit for running text and for attributes; characters that XML has no form for become U+FFFD.

@@ -3,7 +3,7 @@ package tree
 import (
 	"bytes"
 	"fmt"
-	"html"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -57,6 +57,12 @@ type Grammar struct {
 	Keep bool                 // blanks count as they stand; else several read as one
 	// Shorter writes the sign for what is left of it, where only a part was replaced. nil: nothing is left.
 	Shorter func(n *Node, left string) string
+	// Other returns how a part reads to those who decline its tracked changes, or nil where it has none.
+	Other func(g *Grammar, root *Node) *Grammar
+	// Instead returns the element that is read in the place of another, with its paragraphs as one text. nil: none.
+	Instead func(n *Node) *Node
+	// Leave says that what comes after an element is left out (1), or no longer (-1).
+	Leave func(n *Node) int
 }
 
 // Streams returns the running text of a tree: the main one first.
@@ -66,10 +72,16 @@ func (g *Grammar) Streams(src []byte, root *Node) []*Stream {
 	return slices.DeleteFunc(c.out, func(s *Stream) bool { return len(s.text) == 0 })
 }
 
+// maxSigns bounds what signs may stand for in one part. After that each is one character: a file that says a hundred
+// million blanks in a few tags says nothing with them.
+const maxSigns = 16 << 20
+
 type gather struct {
-	g   *Grammar
-	src []byte
-	out []*Stream
+	g     *Grammar
+	src   []byte
+	out   []*Stream
+	signs int
+	left  int // how many times what comes is left out
 }
 
 func (c *gather) apart(n *Node) {
@@ -81,14 +93,33 @@ func (c *gather) apart(n *Node) {
 func (c *gather) walk(n *Node, s *Stream, para bool) {
 	for _, k := range n.Kids {
 		if k.Name == "" {
-			c.chars(k, s)
+			if c.left <= 0 {
+				c.chars(k, s)
+			}
 			continue
+		}
+		if c.g.Leave != nil {
+			c.left += c.g.Leave(k)
+		}
+		if c.g.Instead != nil {
+			if in := c.g.Instead(k); in != nil {
+				c.instead(in, s)
+				continue
+			}
 		}
 		switch c.g.Kind(k, para) {
 		case Inline:
 			c.walk(k, s, para)
 		case Sign:
-			s.add(c.g.Sign(k), k.From, k.To, k)
+			if c.left > 0 {
+				continue
+			}
+			text := c.g.Sign(k)
+			if c.signs += len(text); c.signs > maxSigns && text != "" {
+				_, n := utf8.DecodeRuneInString(text)
+				text = text[:n]
+			}
+			s.add(text, k.From, k.To, k)
 		case Apart:
 			c.apart(k)
 		case Block:
@@ -103,13 +134,28 @@ func (c *gather) walk(n *Node, s *Stream, para bool) {
 	}
 }
 
+// instead adds the paragraphs of an element, those after the first on lines of their own.
+func (c *gather) instead(n *Node, s *Stream) {
+	first := true
+	for _, p := range n.Kids {
+		if p.Name == "" || !c.g.Para(p) {
+			continue
+		}
+		if !first && s.tail() != '\n' {
+			s.add("\n", -1, -1, nil)
+		}
+		first = false
+		c.walk(p, s, true)
+	}
+}
+
 // chars adds the characters of a text node.
 func (c *gather) chars(n *Node, s *Stream) {
 	raw := string(c.src[n.In:n.Out])
 	for i := 0; i < len(raw); {
 		text, w := raw[i:i+1], 1
-		if !n.literal {
-			text, w = entity(raw, i)
+		if raw[i] == '&' && !n.literal {
+			text, w = Reference(raw, i)
 		}
 		at := n.In + i
 		i += w
@@ -128,19 +174,6 @@ func (c *gather) chars(n *Node, s *Stream) {
 		}
 		s.add(text, at, at+w, nil)
 	}
-}
-
-func entity(src string, i int) (string, int) {
-	if src[i] != '&' {
-		return src[i : i+1], 1
-	}
-	end := strings.IndexByte(src[i:min(len(src), i+40)], ';')
-	if end > 1 {
-		if s := html.UnescapeString(src[i : i+end+1]); s != src[i:i+end+1] {
-			return s, end + 1
-		}
-	}
-	return "&", 1
 }
 
 // Crosses reports whether a span goes over the end of a paragraph.
@@ -244,17 +277,9 @@ func (d *Redaction) Part(name string, src []byte, space map[string]string, g *Gr
 		if err != nil {
 			return nil, err
 		}
-		var cuts []Splice
-		for _, s := range g.Streams(src, root) {
-			spans, err := p.Find(s.String())
-			if err != nil {
-				return nil, err
-			}
-			if len(spans) > 0 {
-				d.Found[i] = true
-				d.Count += len(spans)
-				cuts = append(cuts, s.Replace(g, spans, Escape(d.Replacement))...)
-			}
+		cuts, err := d.words(i, src, root, g)
+		if err != nil {
+			return nil, err
 		}
 		root.Walk(func(n *Node) bool {
 			for k := range n.Attr {
@@ -264,7 +289,12 @@ func (d *Redaction) Part(name string, src []byte, space map[string]string, g *Gr
 				}
 				var out string
 				var hits int
-				if out, hits, err = media.Replace(a.Val, []*media.Pattern{p}, d.Replacement); hits > 0 && err == nil {
+				out, hits, err = media.Replace(a.Val, []*media.Pattern{p}, d.Replacement)
+				if plain, ok := decoded(a); err == nil && hits == 0 && ok {
+					out, hits, err = media.Replace(plain, []*media.Pattern{p}, d.Replacement)
+					out = EscapeAddress(out)
+				}
+				if hits > 0 && err == nil {
 					d.Found[i] = true
 					d.Count += hits
 					cuts = append(cuts, Splice{a.VFrom, a.VTo, Escape(out)})
@@ -276,8 +306,49 @@ func (d *Redaction) Part(name string, src []byte, space map[string]string, g *Gr
 			return nil, err
 		}
 		src = Apply(src, cuts)
+		if g.Other == nil || g.Other(g, root) == nil {
+			continue
+		}
+		if root, err = Parse(name, src, space, lim); err != nil {
+			return nil, err
+		}
+		if cuts, err = d.words(i, src, root, g.Other(g, root)); err != nil {
+			return nil, err
+		}
+		src = Apply(src, cuts)
 	}
 	return comments(src, d)
+}
+
+// words returns the splices that replace what one pattern finds in the running text of a part.
+func (d *Redaction) words(pattern int, src []byte, root *Node, g *Grammar) ([]Splice, error) {
+	var cuts []Splice
+	for _, s := range g.Streams(src, root) {
+		spans, err := d.Patterns[pattern].Find(s.String())
+		if err != nil {
+			return nil, err
+		}
+		if len(spans) > 0 {
+			d.Found[pattern] = true
+			d.Count += len(spans)
+			cuts = append(cuts, s.Replace(g, spans, Escape(d.Replacement))...)
+		}
+	}
+	return cuts, nil
+}
+
+// decoded returns an address as people read it, with what %41 stands for; ok is false where that is no other text.
+func decoded(a *Attr) (plain string, ok bool) {
+	if !strings.HasSuffix(a.Name, "href") || strings.IndexByte(a.Val, '%') < 0 {
+		return "", false
+	}
+	plain, err := url.PathUnescape(a.Val)
+	return plain, err == nil && plain != a.Val
+}
+
+// EscapeAddress makes an address of a text in which nothing is escaped.
+func EscapeAddress(s string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", "<", "%3C", ">", "%3E", `"`, "%22").Replace(s)
 }
 
 // comments takes away comments and instructions that hold a match: nobody reads them, and everybody can.
@@ -319,6 +390,25 @@ func comments(src []byte, d *Redaction) ([]byte, error) {
 	return Apply(src, cuts), nil
 }
 
+// Bare returns the characters of markup without its tags, as one text: what stands in pieces within it stands together.
+func Bare(src []byte) string {
+	var b strings.Builder
+	b.Grow(len(src) / 2)
+	for len(src) > 0 {
+		n := bytes.IndexByte(src, '<')
+		if n < 0 {
+			n = len(src)
+		}
+		b.WriteString(unescape(string(src[:n])))
+		src = src[n:]
+		if n = bytes.IndexByte(src, '>'); n < 0 {
+			break
+		}
+		src = src[n+1:]
+	}
+	return b.String()
+}
+
 // Hit returns the first match in a text, or "".
 func (d *Redaction) Hit(s string) (string, error) {
 	for i, p := range d.Patterns {
@@ -341,7 +431,13 @@ func (d *Redaction) Check(name string, src []byte, space map[string]string, g *G
 		return "", err
 	}
 	hit := ""
-	for _, s := range g.Streams(src, root) {
+	texts := g.Streams(src, root)
+	if g.Other != nil {
+		if other := g.Other(g, root); other != nil {
+			texts = append(texts, other.Streams(src, root)...)
+		}
+	}
+	for _, s := range texts {
 		if hit, err = d.Hit(s.String()); hit != "" || err != nil {
 			return hit, err
 		}
@@ -350,6 +446,9 @@ func (d *Redaction) Check(name string, src []byte, space map[string]string, g *G
 		for k := range n.Attr {
 			if a := &n.Attr[k]; hit == "" && err == nil && !strings.HasPrefix(a.Name, "xmlns") && wordy(n, a.Name) {
 				hit, err = d.Hit(a.Val)
+				if plain, ok := decoded(a); ok && hit == "" && err == nil {
+					hit, err = d.Hit(plain)
+				}
 			}
 		}
 		return hit == "" && err == nil

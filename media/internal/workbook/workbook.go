@@ -225,16 +225,25 @@ func escapeX(s string) string {
 	return s
 }
 
-// Count returns the number of cells, and an error where it is more than the limit.
+// Count refuses a workbook with more cells than are allowed, or with more text in them: cells that repeat and texts that many
+// cells share take little room in a file.
 func (b *Book) Count(name string, lim media.Limits) error {
-	n, most := 0, lim.WithDefaults().Cells
+	lim = lim.WithDefaults()
+	n, size := 0, int64(0)
 	for i := range b.Sheets {
 		for k := range b.Sheets[i].Rows {
-			n += len(b.Sheets[i].Rows[k].Cells)
+			cells := b.Sheets[i].Rows[k].Cells
+			n += len(cells)
+			for c := range cells {
+				size += int64(len(cells[c].Value) + len(cells[c].Formula))
+			}
 		}
 	}
-	if n > most {
-		return media.Failf("%s has more than the %d cells that can be read at once.", name, most)
+	switch {
+	case n > lim.Cells:
+		return media.Failf("%s has more than the %d cells that can be read at once.", name, lim.Cells)
+	case size > lim.Bytes:
+		return media.Failf("%s has more than %d MB of text in its cells, which is more than is allowed.", name, lim.Bytes>>20)
 	}
-	return nil
+	return lim.Err()
 }

@@ -202,6 +202,9 @@ func TestPrintedObjectsAreRead(t *testing.T) {
 func TestOracle_QPDF(t *testing.T) {
 	qpdf, err := exec.LookPath("qpdf")
 	if err != nil {
+		if os.Getenv("TACKLE_ORACLES") != "" {
+			t.Fatal("qpdf is not installed, and TACKLE_ORACLES asks for it: run scripts/deps.sh")
+		}
 		t.Skip("qpdf is not installed (Debian: qpdf)")
 	}
 	f, err := Open(plain("BT ET"), Limits{})

@@ -1,0 +1,5 @@
+//go:build linux && !amd64 && !arm64
+
+package confine
+
+const nativeArch, foreignCalls = 0, 0 // no filter is known
