@@ -20,6 +20,7 @@ import (
 	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/session"
 	"github.com/tackle-dev/tackle/tool"
+	"github.com/tackle-dev/tackle/toolbox"
 	"github.com/tackle-dev/tackle/tools/todo"
 )
 
@@ -57,7 +58,7 @@ func (b *Box) Agent(cfg AgentConfig) (*agent.Agent, error) {
 	}
 	return agent.New(agent.Config{
 		Model: cfg.Model, Box: b.Box, Events: b.store, Records: b.log, Shelf: agentShelf{b},
-		Mode: m.Name, Dir: b.cfg.Dir, Prompt: agent.Prompt{Mode: m.Prompt, Instructions: instructions, Facts: b.facts()},
+		Mode: m.Name, Dir: b.cfg.Dir, Prompt: agent.Prompt{Mode: m.Prompt, Instructions: instructions, Skills: b.promptSkills(toolbox.View{Mode: m.Name, Overlay: cfg.Overlay}), Facts: b.facts()},
 		Overlay: cfg.Overlay, Limits: b.limits(cfg.Limits), Effort: cmp.Or(cfg.Effort, m.Effort), MaxTokens: cfg.MaxTokens, Temperature: cfg.Temperature,
 		Keep: []agent.Keeper{keepTasks{b}, keepMedia{b}, keepTodos{b}}, Claim: b.claim, Watch: cfg.Watch, Log: b.cfg.Log,
 	})

@@ -2,12 +2,14 @@ package tackle
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/tackle-dev/tackle/agent"
 	"github.com/tackle-dev/tackle/skill"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
@@ -155,6 +157,35 @@ func (b *Box) skillTools() []tool.Tool {
 // lists reports whether a view has a tool, by its name here or in another program.
 func (b *Box) lists(v toolbox.View, name string) bool {
 	return slices.ContainsFunc(b.Tools(v), func(d tool.Definition) bool { return alike(d.Name, name) })
+}
+
+// maxPromptSkills bounds the skills that a system prompt names; list_skills shows the rest.
+const maxPromptSkills = 100
+
+// promptSkills are the skills that a system prompt names: those that a model may start, where its tools have a way to.
+func (b *Box) promptSkills(v toolbox.View) []agent.Skill {
+	if !b.skills.any() || !b.lists(v, "skills_use") {
+		return nil
+	}
+	all, err := b.Skills(context.Background())
+	if err != nil {
+		return nil // only an end of the context is an error, and this one does not end
+	}
+	var out []agent.Skill
+	more := 0
+	for _, s := range all.Skills {
+		switch {
+		case s.Manual:
+		case len(out) == maxPromptSkills:
+			more++
+		default:
+			out = append(out, agent.Skill{Name: s.Name, Description: b.mask(s.Description)})
+		}
+	}
+	if more > 0 {
+		out = append(out, agent.Skill{Name: fmt.Sprintf("and %d more", more), Description: "list_skills shows them"})
+	}
+	return out
 }
 
 // alike compares the names of tools as programs spell them: Read, read_file and ReadFile are other words for one thing.

@@ -1,10 +1,14 @@
 package tackle
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tackle-dev/tackle/internal/content"
+	"github.com/tackle-dev/tackle/model"
 )
 
 // A6, P6: skills of the person are read without an ask although they lie outside of the workspace, also where a link leads to
@@ -54,5 +58,61 @@ func TestA6_SkillsOfThePerson(t *testing.T) {
 	res, err := box.Call(t.Context(), NewRequest("read_file", map[string]any{"path": filepath.Join(far, "theirs", "SKILL.md")}))
 	if err != nil || res.OK() {
 		t.Errorf("%v\n%s", err, res.Text())
+	}
+}
+
+// asked is a model that keeps what it was asked.
+type asked struct{ system []string }
+
+func (m *asked) Info() model.Info { return model.Info{Provider: "test", Name: "asked"} }
+
+func (m *asked) Stream(_ context.Context, req model.Request, _ func(model.Piece) error) (model.Answer, error) {
+	m.system = append(m.system, req.System)
+	part := content.TextPart("Done.")
+	return model.Answer{Message: model.Message{Role: model.Assistant, Blocks: []model.Block{{Part: &part}}}, Stop: model.End}, nil
+}
+
+// A6: an agent is told which skills there are, but for those that people start, in modes that can use them; the text stays the
+// same from turn to turn.
+func TestA6_PromptNamesSkills(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(os.Getenv("HOME"), ".config"))
+	for name, more := range map[string]string{"notes": "", "person": "disable-model-invocation: true\n"} {
+		at := filepath.Join(dir, ".agents/skills", name)
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, "SKILL.md"), []byte("---\nname: "+name+"\ndescription: Text about "+name+".\n"+more+"---\nx"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	box, err := Open(t.Context(), Config{Dir: dir, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	for _, tt := range []struct {
+		mode string
+		want bool
+	}{{"code", true}, {"explore", false}} {
+		m := &asked{}
+		a, err := box.Agent(AgentConfig{Model: m, Mode: tt.mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.Run(t.Context(), "skills-"+tt.mode, "Hello.")
+		if err == nil {
+			_, err = a.Run(t.Context(), "skills-"+tt.mode, "Again.")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.system) < 2 || m.system[0] != m.system[len(m.system)-1] {
+			t.Errorf("%s: the prompt changes: %q", tt.mode, m.system)
+		}
+		if got := strings.Contains(m.system[0], "notes: Text about notes."); got != tt.want || strings.Contains(m.system[0], "person") && tt.want && strings.Contains(m.system[0], "Text about person") {
+			t.Errorf("%s: %v, want %v\n%s", tt.mode, got, tt.want, m.system[0])
+		}
 	}
 }
