@@ -201,7 +201,7 @@ func TestA2_KnownModels(t *testing.T) {
 // must not fail from then on.
 func TestA2_ReasoningIsBound(t *testing.T) {
 	thinking := whole(modeltest.Reply{Model: "m", Stop: model.Calls, Steps: []modeltest.Step{
-		{Reasoning: "I look.", Signature: "sig-1"}, {Text: "Looking."}, {Call: &modeltest.Call{ID: "c1", Name: "x", Args: []string{`{}`}}}}})
+		{Reasoning: "I look.", Signature: "sig-1"}, {Text: "Looking."}, {Call: &modeltest.Call{ID: "c1", Name: "x", Args: []string{`{ "a": "<b> & c",`, ` "n": 1.50 }`}}}}})
 	s := serve(t, thinking, done())
 	m := s.model("claude-opus-5")
 	first := model.Request{Tools: []model.Tool{aTool}, System: "Be good.", Messages: []model.Message{say("Go.")}}
@@ -251,6 +251,30 @@ func TestA2_ReasoningIsBound(t *testing.T) {
 				t.Errorf("the block changed: %s", body)
 			}
 		})
+	}
+}
+
+// A session that was stored writes arguments in another way than the model did, and bytes that are no text as it can.
+func TestA2_ReasoningBehindStoredCalls(t *testing.T) {
+	call := modeltest.Step{Call: &modeltest.Call{ID: "c1", Name: "x", Args: []string{`{ "b": "<i> & j",`, ` "a": 1.50 }`}}}
+	later := modeltest.Step{Call: &modeltest.Call{ID: "c2", Name: "x", Args: []string{`{}`}}}
+	s := serve(t, whole(modeltest.Reply{Model: "m", Stop: model.Calls, Steps: []modeltest.Step{call}}),
+		whole(modeltest.Reply{Model: "m", Stop: model.Calls, Steps: []modeltest.Step{{Reasoning: "Hm.", Signature: "sig-2"}, later}}), done())
+	m := s.model("claude-opus-5")
+	req := model.Request{Tools: []model.Tool{aTool}, Messages: []model.Message{say("Go\xff.")}}
+	req.Messages = append(req.Messages, s.ask(m, req).Message, answered("c1", "half \xe2\x82 a word"))
+	req.Messages = append(req.Messages, s.ask(m, req).Message, answered("c2", "2"))
+	raw, err := json.Marshal(req.Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Messages = nil
+	if err := json.Unmarshal(raw, &req.Messages); err != nil {
+		t.Fatal(err)
+	}
+	s.ask(m, req)
+	if body := s.bodies[2]; !strings.Contains(body, "sig-2") {
+		t.Errorf("the block did not go back: %s", body)
 	}
 }
 
