@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -338,5 +339,62 @@ func TestAgentClaim(t *testing.T) {
 	}
 	if turn, err := b.Run(t.Context(), "s/1", "Hello"); err != nil || turn.Text != "Quick." {
 		t.Errorf("%+v %v", turn, err)
+	}
+}
+
+// P10: hooks add to the beginning of a session, and have a turn go on that the model had ended.
+func TestP10_HooksOfTheLoop(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the hooks of this test are lines for a POSIX shell")
+	}
+	dir := agentPlace(t, map[string]string{"a.txt": "one\n"})
+	home := filepath.Join(dir, "home", "tackle")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	hooks := `{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo the branch is main"}]}],
+		"Stop": [{"hooks": [{"type": "command", "command": "grep -q two a.txt || { echo write two first >&2; exit 2; }"}]}]}}`
+	if err := os.WriteFile(filepath.Join(home, "hooks.json"), []byte(hooks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", filepath.Dir(home))
+	box, err := tackle.Open(t.Context(), tackle.Config{Dir: filepath.Join(dir, "ws"), StateDir: filepath.Join(dir, "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	m := &lines{left: []string{"I am done.", `write_file {"path": "a.txt", "content": "two\n"}`, "Now I am done."}}
+	a, err := box.Agent(tackle.AgentConfig{Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.Start(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := box.Begin(t.Context(), "s1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, err := box.Turn(t.Context(), s, append(parts, content.TextPart("Begin."))...)
+	if err != nil || turn.Text != "Now I am done." || turn.Tally.Rounds != 3 {
+		t.Fatalf("%+v %v", turn, err)
+	}
+	said := func(req model.Request) string {
+		out := ""
+		for _, msg := range req.Messages {
+			for _, b := range msg.Blocks {
+				if b.Part != nil {
+					out += b.Part.Text + "\n"
+				}
+			}
+		}
+		return out
+	}
+	if got := said(m.seen[0]); !strings.Contains(got, "the branch is main") || !strings.Contains(got, "Begin.") {
+		t.Errorf("at the start the model read %q", got)
+	}
+	if got := said(m.seen[1]); !strings.Contains(got, "[A message from: a hook that ran when you stopped]") || !strings.Contains(got, "write two first") {
+		t.Errorf("at the stop the model read %q", got)
 	}
 }

@@ -41,6 +41,7 @@ import (
 	"github.com/tackle-dev/tackle/session"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
+	"github.com/tackle-dev/tackle/toolbox/hook"
 )
 
 // DefaultMode is the mode of a box that was given none.
@@ -122,6 +123,7 @@ type Box struct {
 	faces     []ask.Face
 	notes     []string
 	programs  []string // files that hooks run
+	hooks     *hook.Hooks
 	modes     *mode.Set
 	titler    atomic.Pointer[model.Model] // that names sessions
 	dev       *devRoom
@@ -250,8 +252,8 @@ func (b *Box) assemble(ctx context.Context) error {
 		return err
 	}
 	b.asks = b.newAsks()
-	hooks := b.newHooks(set)
-	b.faces = append(slices.Clone(cfg.Faces), hooks.Face())
+	b.hooks = b.newHooks(set)
+	b.faces = append(slices.Clone(cfg.Faces), b.hooks.Face())
 	var answerer toolbox.Answerer = asker{b}
 	if cfg.Approve != permission.Nobody {
 		answerer = settle(cfg.Approve)
@@ -260,8 +262,8 @@ func (b *Box) assemble(ctx context.Context) error {
 	for name, t := range m.Tools {
 		overrides[name] = toolbox.Override{Name: t.Name, Description: t.Description}
 	}
-	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: hooks.Gate(b.policy), Answerer: answerer, Recorder: b.log, Sessions: b.log,
-		Artifacts: spool{b.artifacts}, Hooks: append(slices.Clone(cfg.Hooks), hookFiles, hooks), Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
+	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: b.hooks.Gate(b.policy), Answerer: answerer, Recorder: b.log, Sessions: b.log,
+		Artifacts: spool{b.artifacts}, Hooks: append(slices.Clone(cfg.Hooks), hookFiles, b.hooks), Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
 		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log, Shape: b.dev.shape()})
 	if err != nil {
 		return err
