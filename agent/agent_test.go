@@ -468,3 +468,75 @@ func TestFault(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+type answererFunc func(ctx context.Context, a toolbox.Asked) (tool.Decision, error)
+
+func (f answererFunc) Answer(ctx context.Context, a toolbox.Asked) (tool.Decision, error) {
+	return f(ctx, a)
+}
+
+// A person who is asked about a call is part of the story, and a turn that is cancelled meanwhile has not run it.
+func TestAsked(t *testing.T) {
+	asks := gateFunc(func(req toolbox.GateRequest) tool.Decision {
+		if req.Intent.Has(tool.Execute) {
+			return tool.Decision{Verdict: tool.Ask, By: "test", Reason: "it acts"}
+		}
+		return allowAll(req)
+	})
+	for _, c := range []struct {
+		answer tool.Verdict
+		wait   bool
+		want   string
+		end    Ending
+	}{
+		{tool.Allow, false, "planned once, asked, decided, running once, ran ok", Done},
+		{tool.Deny, false, "planned once, asked, decided, ran denied", Done},
+		{tool.Allow, true, "planned once, asked, cancelled, decided, ran denied, finished cancelled", WasCanceled},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ran := 0
+			act := testTool("act", []tool.Effect{tool.Execute}, func(context.Context, string) (tool.Result, error) {
+				ran++
+				return tool.TextResult("did it", nil), nil
+			})
+			var w *world
+			m := &actor{play: []func(context.Context, model.Request, func(model.Piece) error) (model.Answer, error){calls(`act {}`), says("done")}}
+			w = newWorldOf(t, Config{}, m, toolbox.Config{Gate: asks, Answerer: answererFunc(func(ctx context.Context, a toolbox.Asked) (tool.Decision, error) {
+				if c.wait {
+					<-ctx.Done()
+					return tool.Decision{}, ctx.Err()
+				}
+				return tool.Decision{Verdict: c.answer, By: "person", Person: true, Fingerprint: a.Intent.Fingerprint}, nil
+			})})
+			if err := w.cfg.Box.Replace(act, "code"); err != nil {
+				t.Fatal(err)
+			}
+			s, err := w.Start(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.wait {
+				go func() {
+					synctest.Wait()
+					if st := s.State(); len(st.Calls) != 1 || st.Calls[0].Status != IsAsked {
+						t.Errorf("%+v", st.Calls)
+					}
+					s.Cancel("enough")
+				}()
+			}
+			turn, err := s.Run(t.Context(), content.TextPart("go"))
+			if err != nil || turn.End.Why != c.end {
+				t.Fatalf("%+v %v", turn, err)
+			}
+			story := w.story(t, "s")
+			if !strings.Contains(story, c.want) || ran > 0 != (c.answer == tool.Allow && !c.wait) {
+				t.Errorf("ran %d: %s", ran, story)
+			}
+			for _, ev := range w.stored(t, "s") {
+				if ev.Kind == Asked && ev.Call.Ask != "it acts" || ev.Kind == Decided && !c.wait && (ev.Call.Verdict != c.answer.String() || ev.Call.By != "person") {
+					t.Errorf("%+v", ev.Call)
+				}
+			}
+		})
+	}
+}
