@@ -29,9 +29,11 @@ type chatRequest struct {
 	Effort      string   `json:"reasoning_effort,omitempty"`
 	CacheKey    string   `json:"prompt_cache_key,omitempty"`
 	Stream      bool     `json:"stream"`
-	Options     struct {
-		Usage bool `json:"include_usage"`
-	} `json:"stream_options"`
+	Options     *options `json:"stream_options,omitempty"`
+}
+
+type options struct {
+	Usage bool `json:"include_usage"`
 }
 
 type function struct {
@@ -42,7 +44,9 @@ type function struct {
 
 func (m *Model) chatBody(req model.Request, names *fit.Names) json.RawMessage {
 	r := chatRequest{Model: m.info.Name, Stream: true, Effort: m.effort(req.Effort)}
-	r.Options.Usage = true
+	if m.takes(usageField) {
+		r.Options = &options{true}
+	}
 	r.Temperature = m.warm(req.Temperature, r.Effort)
 	var tools, messages []json.RawMessage
 	for _, t := range req.Tools {
@@ -62,10 +66,13 @@ func (m *Model) chatBody(req model.Request, names *fit.Names) json.RawMessage {
 	if len(req.Tools) > 0 {
 		r.Choice = string(req.Choose)
 	}
-	if m.official {
-		r.MaxComplete, r.CacheKey = req.MaxTokens, req.Session
+	if m.official == m.takes(maxField) {
+		r.MaxComplete = req.MaxTokens
 	} else {
 		r.MaxTokens = req.MaxTokens
+	}
+	if m.official && m.takes(cacheField) {
+		r.CacheKey = req.Session
 	}
 	return form.Body(r, form.List{Field: "tools", Items: tools}, form.List{Field: "messages", Items: messages})
 }

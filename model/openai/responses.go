@@ -53,12 +53,14 @@ func (m *Model) responsesBody(req model.Request, names *fit.Names) json.RawMessa
 	r.Temperature = m.warm(req.Temperature, effort)
 	if m.traits.reasons || effort != "" {
 		r.Reasoning = &reasoning{Effort: effort}
-		if effort != "none" {
+		if effort != "none" && m.takes(summaryField) {
 			r.Reasoning.Summary = "auto"
 		}
-		r.Include = []string{"reasoning.encrypted_content"}
+		if m.takes(includeField) {
+			r.Include = []string{"reasoning.encrypted_content"}
+		}
 	}
-	if m.official {
+	if m.official && m.takes(cacheField) {
 		r.CacheKey = req.Session
 	}
 	return form.Body(r, form.List{Field: "tools", Items: tools}, form.List{Field: "input", Items: form.Responses(m.info, req.Messages)})
