@@ -100,13 +100,16 @@ func (m *Model) think(params *sdk.MessageNewParams, req model.Request, bare bool
 			params.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
 		}
 	case adaptive:
-		off := req.Effort == model.Off || forced
+		off := (req.Effort == model.Off || forced) && m.traits.off != ""
 		if thinks = (asked || m.traits.byself) && !off; thinks {
 			// Newer models do not show what they think, nor what they say between calls, unless they are asked to.
 			params.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
 		}
-		if asked {
+		switch {
+		case asked:
 			params.OutputConfig.Effort = sdk.OutputConfigEffort(req.Effort)
+		case req.Effort == model.Off && m.traits.off == "": // it thinks as little as it can
+			params.OutputConfig.Effort = sdk.OutputConfigEffortLow
 		}
 		if off && m.traits.byself {
 			m.silence(params)
@@ -117,18 +120,15 @@ func (m *Model) think(params *sdk.MessageNewParams, req model.Request, bare bool
 	}
 }
 
-// silence keeps a model from thinking that thinks by itself, or lets it think as little as it can.
+// silence keeps a model from thinking that thinks by itself.
 func (m *Model) silence(params *sdk.MessageNewParams) {
-	switch m.traits.off {
-	case "disabled":
-		d := sdk.NewThinkingConfigDisabledParam()
-		params.Thinking.OfDisabled = &d
-	case "between_tools":
+	if m.traits.off == "between_tools" {
 		b := sdk.NewThinkingConfigBetweenToolsParam()
 		params.Thinking.OfBetweenTools = &b
-	default:
-		params.OutputConfig.Effort = sdk.OutputConfigEffortLow
+		return
 	}
+	d := sdk.NewThinkingConfigDisabledParam()
+	params.Thinking.OfDisabled = &d
 }
 
 // writer writes messages.
