@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -539,4 +540,75 @@ func TestAsked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// T9: a secret of the environment is stored nowhere, although the model wrote it, the person said it and policy spoke of it; the
+// call itself runs as it was written.
+func TestT9_SecretsAreNotStored(t *testing.T) {
+	const canary = `ca"n<a>ry-7f3`
+	var ran string
+	act := testTool("act", []tool.Effect{tool.Execute}, func(_ context.Context, text string) (tool.Result, error) {
+		ran = text
+		return tool.TextResult("used "+text, nil), nil
+	})
+	args, err := json.Marshal(map[string]string{"text": "use " + canary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &actor{play: []func(context.Context, model.Request, func(model.Piece) error) (model.Answer, error){
+		calls("act " + string(args)), fails(model.Retry), says("I used " + canary), says("in short, " + canary), says("done"),
+	}}
+	m.play[1] = func(context.Context, model.Request, func(model.Piece) error) (model.Answer, error) {
+		return model.Answer{}, &model.Error{Class: model.Retry, Provider: "test", Message: "no " + canary}
+	}
+	bc := toolbox.Config{Gate: gateFunc(func(toolbox.GateRequest) tool.Decision {
+		return tool.Decision{Verdict: tool.Ask, By: "test", Reason: "it uses " + canary}
+	}), Answerer: answererFunc(func(_ context.Context, a toolbox.Asked) (tool.Decision, error) {
+		return tool.Decision{Verdict: tool.Allow, By: "person " + canary, Fingerprint: a.Intent.Fingerprint}, nil
+	})}
+	bc.Env.Services.Google.CSE.APIKey = tool.NewSecret(canary)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOf(t, Config{Prompt: Prompt{Facts: []string{"the key is " + canary}}}, m, bc)
+		if err := w.cfg.Box.Replace(act, "code"); err != nil {
+			t.Fatal(err)
+		}
+		if turn, err := w.Run(t.Context(), "s", "the key is "+canary); err != nil || strings.Contains(turn.Text, canary) {
+			t.Fatalf("%+v %v", turn, err)
+		}
+		if ran != "use "+canary {
+			t.Errorf("the call ran as %q", ran)
+		}
+		s, err := w.Open(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(t.Context(), content.TextPart("go on")); err != nil {
+			t.Fatal(err)
+		}
+		w.cfg.Records.Settle()
+		n := 0
+		for _, stream := range []string{"s", Texts, ".ledger"} {
+			evs, err := w.events.Read(t.Context(), stream, 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ev := range evs {
+				n += strings.Count(string(ev.Body), "[secret]")
+				if strings.Contains(string(ev.Body), "ry-7f3") {
+					t.Errorf("%s, %s: %s", stream, ev.Kind, ev.Body)
+				}
+			}
+		}
+		if n < 8 {
+			t.Errorf("%d masks", n)
+		}
+		for _, r := range m.sent()[1:] {
+			if text := r.System + shown(r.Messages); strings.Contains(text, canary) {
+				t.Error(text)
+			}
+		}
+	})
 }
