@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http/httptest"
 
-	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/model/openai"
 	"github.com/tackle-dev/tackle/tests/clients/fakemodel"
@@ -20,8 +19,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	words := content.TextPart("Say hello.")
-	req := model.Request{Messages: []model.Message{{Role: model.User, Blocks: []model.Block{{Part: &words}}}}}
+	req := model.Request{Messages: []model.Message{{Role: model.User, Blocks: []model.Block{model.Text("Say hello.")}}}}
 	answer, err := m.Stream(context.Background(), req, func(p model.Piece) error {
 		fmt.Println(p.Text)
 		return nil
