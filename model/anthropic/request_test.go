@@ -327,6 +327,65 @@ func TestA2_ReasoningThatIsNotTaken(t *testing.T) {
 	}
 }
 
+// A model that is newer than the adapter, or an endpoint that takes less, refuses parts of a request by their names. They are left out.
+func TestA2_WhatIsRefusedIsLeftOut(t *testing.T) {
+	warm := 0.5
+	for _, row := range []struct {
+		name, said string
+		effort     model.Effort
+		choose     model.Choice
+		gone       string // from the request
+		learns     bool
+	}{
+		{"claude-opus-9", "\"thinking.type.adaptive\" is not supported for this model.", model.High, "", `"thinking"`, true},
+		{"claude-opus-5", "\"thinking.type.disabled\" is not supported for this model.", model.Off, "", `"thinking"`, true},
+		{"claude-sonnet-4-5", "thinking: Input tag 'enabled' found using 'type' does not match any of the expected tags", model.High, "", `"thinking"`, true},
+		{"claude-opus-9", "This model does not support the effort parameter.", model.High, "", `"output_config"`, true},
+		{"some-model", "temperature: Extra inputs are not permitted", "", "", `"temperature"`, true},
+		{"some-model", "`temperature` is deprecated for this model.", "", "", `"temperature"`, true},
+		{"some-model", "Forced tool use is not supported on this model: tool_choice", "", model.Required, `"tool_choice"`, true},
+		{"some-model", "messages.0.content.0.text.cache_control: Extra inputs are not permitted", "", "", `"cache_control"`, true},
+		{"some-model", "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for some-model", "", "", `"max_tokens":8192`, true},
+		{"some-model", "messages.0.content.0: thinking about temperature", "", "", "", false},
+		{"some-model", "top_k: Field required", "", "", "", false},
+	} {
+		t.Run(row.said, func(t *testing.T) {
+			s := serve(t, done())
+			refusals := 0
+			inner := s.Config.Handler
+			s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				if row.gone != "" && !bytes.Contains(body, []byte(row.gone)) {
+					inner.ServeHTTP(w, r)
+					return
+				}
+				refusals++
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, row.said)
+			})
+			m := s.model(row.name)
+			req := model.Request{Tools: []model.Tool{aTool}, Messages: []model.Message{say("Go.")}, Effort: row.effort, Choose: row.choose, Temperature: &warm}
+			for range 2 {
+				a, err := m.Stream(t.Context(), req, nil)
+				if row.learns && (err != nil || a.Message.Blocks[0].Part.Text != "Done.") {
+					t.Fatalf("%+v, %v", a, err)
+				}
+				if e, ok := err.(*model.Error); !row.learns && (!ok || e.Class != model.Invalid) {
+					t.Fatalf("%v", err)
+				}
+			}
+			if row.learns && refusals != 1 || !row.learns && refusals != 2 {
+				t.Errorf("%d refusals", refusals)
+			}
+		})
+	}
+}
+
 func TestA2_RedactedReasoningGoesBack(t *testing.T) {
 	stream := event("message_start", map[string]any{"message": map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []any{}, "usage": map[string]any{"input_tokens": 1, "output_tokens": 1}}}) +
 		block(0, map[string]any{"type": "redacted_thinking", "data": "c2VjcmV0"}) +
