@@ -139,6 +139,13 @@ func TestModelErrors(t *testing.T) {
 			if turn, err = w.Run(t.Context(), "s", "and now?"); err != nil || turn.End.Why != why {
 				t.Errorf("%s, a second time: %+v %v", class, turn, err)
 			}
+			w = newWorld(t, Config{}, &actor{play: []act{says("first"), fails(class)}}, nil)
+			if turn, err = w.Run(t.Context(), "s", "go"); err != nil || turn.Text != "first" {
+				t.Errorf("%s: %+v %v", class, turn, err)
+			}
+			if turn, err = w.Run(t.Context(), "s", "and now?"); err != nil || turn.Text != "" {
+				t.Errorf("%s: the answer of another turn is taken for this one's: %+v %v", class, turn, err)
+			}
 		}
 	})
 }
