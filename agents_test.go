@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/session"
+	"github.com/tackle-dev/tackle/tool"
 )
 
 // lines is a model that says one line after the other: words, or calls written as "tool {json}", several with "&".
@@ -338,5 +340,163 @@ func TestAgentClaim(t *testing.T) {
 	}
 	if turn, err := b.Run(t.Context(), "s/1", "Hello"); err != nil || turn.Text != "Quick." {
 		t.Errorf("%+v %v", turn, err)
+	}
+}
+
+// P10: hooks add to the beginning of a session, and have a turn go on that the model had ended.
+func TestP10_HooksOfTheLoop(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the hooks of this test are lines for a POSIX shell")
+	}
+	dir := agentPlace(t, map[string]string{"a.txt": "one\n"})
+	home := filepath.Join(dir, "home", "tackle")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	hooks := `{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo the branch is main"}]}],
+		"Stop": [{"hooks": [{"type": "command", "command": "grep -q two a.txt || { echo write two first >&2; exit 2; }"}]}]}}`
+	if err := os.WriteFile(filepath.Join(home, "hooks.json"), []byte(hooks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_CONFIG_HOME", filepath.Dir(home))
+	box, err := tackle.Open(t.Context(), tackle.Config{Dir: filepath.Join(dir, "ws"), StateDir: filepath.Join(dir, "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	m := &lines{left: []string{"I am done.", `write_file {"path": "a.txt", "content": "two\n"}`, "Now I am done."}}
+	a, err := box.Agent(tackle.AgentConfig{Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := a.Start(t.Context(), "s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := box.Begin(t.Context(), "s1", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn, err := box.Turn(t.Context(), s, append(parts, content.TextPart("Begin."))...)
+	if err != nil || turn.Text != "Now I am done." || turn.Tally.Rounds != 3 {
+		t.Fatalf("%+v %v", turn, err)
+	}
+	said := func(req model.Request) string {
+		out := ""
+		for _, msg := range req.Messages {
+			for _, b := range msg.Blocks {
+				if b.Part != nil {
+					out += b.Part.Text + "\n"
+				}
+			}
+		}
+		return out
+	}
+	if got := said(m.seen[0]); !strings.Contains(got, "the branch is main") || !strings.Contains(got, "Begin.") {
+		t.Errorf("at the start the model read %q", got)
+	}
+	if got := said(m.seen[1]); !strings.Contains(got, "[A message from: a hook that ran when you stopped]") || !strings.Contains(got, "write two first") {
+		t.Errorf("at the stop the model read %q", got)
+	}
+}
+
+// F9, A3: a session that goes on in another process, and a fork, know what was read; a session that did not read is refused.
+func TestF9_ReadStateOfStoredTurns(t *testing.T) {
+	dir := agentPlace(t, map[string]string{"a.txt": "one\n"})
+	open := func() *tackle.Box {
+		t.Helper()
+		box, err := tackle.Open(t.Context(), tackle.Config{Dir: filepath.Join(dir, "ws"), StateDir: filepath.Join(dir, "state"), NoFiles: true, Options: tool.Options{RequireRead: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { box.Close() })
+		return box
+	}
+	run(t, open(), &lines{left: []string{`read_file {"path": "a.txt"}`, "Read."}}, "s1", "Read.")
+	box := open()
+	fork, err := box.Fork(t.Context(), "s1", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		session, edit string
+		want          agent.Outcome
+	}{
+		{"s2", `edit {"path": "a.txt", "old_string": "one", "new_string": "two"}`, agent.Error},
+		{"s1", `edit {"path": "a.txt", "old_string": "one", "new_string": "two"}`, agent.OK},
+		{fork, `edit {"path": "a.txt", "old_string": "two", "new_string": "three"}`, agent.Error}, // changed since it was read there
+	} {
+		run(t, box, &lines{left: []string{c.edit, "Tried."}}, c.session, "Edit.")
+		s, err := box.History(t.Context(), c.session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := s.Since(0)
+		if got := calls[len(calls)-1]; got.Outcome != c.want {
+			t.Errorf("%s: %s\n%s", c.session, got.Outcome, got.Text())
+		}
+	}
+	again, err := box.Fork(t.Context(), "s1", -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, box, &lines{left: []string{`edit {"path": "a.txt", "old_string": "two", "new_string": "three"}`, "Tried."}}, again, "Edit.")
+	fileIs(t, dir, "a.txt", "three\n")
+}
+
+// The model is the named one, else that of the environment, of the mode, of the files.
+func TestModelName(t *testing.T) {
+	dir := agentPlace(t, map[string]string{"a.txt": ""})
+	home := filepath.Join(dir, "home", "tackle")
+	for name, data := range map[string]string{"config.yaml": "model: ollama/files\n", "modes/own.md": "---\ndescription: x\nmodel: ollama/mode\n---\n"} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("XDG_CONFIG_HOME", filepath.Dir(home))
+	for _, c := range []struct{ named, env, mode, want string }{
+		{"ollama/named", "ollama/env", "own", "ollama/named"}, {"", "ollama/env", "own", "ollama/env"}, {"", "", "own", "ollama/mode"}, {"", "", "code", "ollama/files"},
+	} {
+		t.Setenv("TACKLE_MODEL", c.env)
+		box, err := tackle.Open(t.Context(), tackle.Config{Dir: filepath.Join(dir, "ws"), StateDir: filepath.Join(dir, "state")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := box.ModelName(c.named, c.mode); got != c.want || err != nil {
+			t.Errorf("%+v: %s %v", c, got, err)
+		}
+		box.Close()
+	}
+	box := agentBox(t, dir)
+	if _, err := box.ModelName("", ""); !errors.Is(err, tackle.ErrNoModel) {
+		t.Errorf("no model: %v", err)
+	}
+}
+
+// T9: the key of a model stands in no result and no record.
+func TestT9_KeysOfModels(t *testing.T) {
+	const canary = "canary-key-of-a-model"
+	t.Setenv("ANTHROPIC_API_KEY", canary)
+	dir := agentPlace(t, map[string]string{"a.txt": "the key is " + canary + "\n"})
+	box := agentBox(t, dir)
+	m := &lines{left: []string{`read_file {"path": "a.txt"}`, "Read."}}
+	run(t, box, m, "s1", "Read.")
+	evs, err := box.Store().Read(t.Context(), "s1", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ev := range evs {
+		if strings.Contains(string(ev.Body), canary) {
+			t.Errorf("event %d (%s) holds the key", ev.Seq, ev.Kind)
+		}
+	}
+	for _, req := range m.seen {
+		if b, err := json.Marshal(req); err != nil || strings.Contains(string(b), canary) {
+			t.Errorf("the model was sent the key: %v", err)
+		}
 	}
 }

@@ -42,6 +42,7 @@ import (
 	"github.com/tackle-dev/tackle/session"
 	"github.com/tackle-dev/tackle/tool"
 	"github.com/tackle-dev/tackle/toolbox"
+	"github.com/tackle-dev/tackle/toolbox/hook"
 )
 
 // DefaultMode is the mode of a box that was given none.
@@ -128,6 +129,7 @@ type Box struct {
 	skills      *skillRoom
 	modes       *mode.Set
 	titler      atomic.Pointer[model.Model] // that names sessions
+	hooks       *hook.Hooks
 }
 
 // Open puts a box together. Close it when done. Opening is cheap: the database is opened by the first call that
@@ -254,8 +256,8 @@ func (b *Box) assemble(ctx context.Context) error {
 		return err
 	}
 	b.asks = b.newAsks()
-	hooks := b.newHooks(set)
-	b.faces = append(slices.Clone(cfg.Faces), hooks.Face())
+	b.hooks = b.newHooks(set)
+	b.faces = append(slices.Clone(cfg.Faces), b.hooks.Face())
 	var answerer toolbox.Answerer = asker{b}
 	if cfg.Approve != permission.Nobody {
 		answerer = settle(cfg.Approve)
@@ -264,8 +266,8 @@ func (b *Box) assemble(ctx context.Context) error {
 	for name, t := range m.Tools {
 		overrides[name] = toolbox.Override{Name: t.Name, Description: t.Description}
 	}
-	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: hooks.Gate(b.policy), Answerer: answerer, Recorder: b.log, Sessions: b.log,
-		Artifacts: spool{b.artifacts}, Hooks: append(slices.Clone(cfg.Hooks), hookFiles, hooks), Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
+	b.Box, err = toolbox.New(toolbox.Config{Host: h, Env: env, Gate: b.hooks.Gate(b.policy), Answerer: answerer, Recorder: b.log, Sessions: b.log,
+		Artifacts: spool{b.artifacts}, Hooks: append(slices.Clone(cfg.Hooks), hookFiles, b.hooks), Overrides: overrides, Bounds: b.merged.Bounds(), Timeout: m.Limits.Timeout,
 		Parallel: m.Limits.Parallel, Options: cfg.Options, Log: cfg.Log, Shape: b.dev.shape()})
 	if err != nil {
 		return err

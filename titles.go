@@ -3,6 +3,7 @@ package tackle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/tackle-dev/tackle/agent/history"
@@ -31,6 +32,9 @@ func (b *Box) titleTool() tool.Tool {
 // opening returns what was said first in a session and the words of the first answer.
 func (b *Box) opening(ctx context.Context, id string) (string, error) {
 	s, err := b.History(ctx, id)
+	if errors.Is(err, history.ErrUnknown) {
+		return "", nil
+	}
 	if err != nil {
 		return "", err
 	}

@@ -54,7 +54,7 @@ func New(cfg Config) (*Agent, error) {
 // Turn is what came of a turn.
 type Turn struct {
 	End   End
-	Text  string // of the last answer
+	Text  string // of the last answer in the turn, also where it was interrupted
 	Tally Tally
 }
 

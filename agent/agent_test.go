@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -137,6 +138,13 @@ func TestModelErrors(t *testing.T) {
 			}
 			if turn, err = w.Run(t.Context(), "s", "and now?"); err != nil || turn.End.Why != why {
 				t.Errorf("%s, a second time: %+v %v", class, turn, err)
+			}
+			w = newWorld(t, Config{}, &actor{play: []act{says("first"), fails(class)}}, nil)
+			if turn, err = w.Run(t.Context(), "s", "go"); err != nil || turn.Text != "first" {
+				t.Errorf("%s: %+v %v", class, turn, err)
+			}
+			if turn, err = w.Run(t.Context(), "s", "and now?"); err != nil || turn.Text != "" {
+				t.Errorf("%s: the answer of another turn is taken for this one's: %+v %v", class, turn, err)
 			}
 		}
 	})
@@ -467,4 +475,147 @@ func TestFault(t *testing.T) {
 	if text := shown(msgs); !strings.Contains(text, "Whether it did its work is unknown") {
 		t.Error(text)
 	}
+}
+
+type answererFunc func(ctx context.Context, a toolbox.Asked) (tool.Decision, error)
+
+func (f answererFunc) Answer(ctx context.Context, a toolbox.Asked) (tool.Decision, error) {
+	return f(ctx, a)
+}
+
+// A person who is asked about a call is part of the story, and a turn that is cancelled meanwhile has not run it.
+func TestAsked(t *testing.T) {
+	asks := gateFunc(func(req toolbox.GateRequest) tool.Decision {
+		if req.Intent.Has(tool.Execute) {
+			return tool.Decision{Verdict: tool.Ask, By: "test", Reason: "it acts"}
+		}
+		return allowAll(req)
+	})
+	for _, c := range []struct {
+		answer tool.Verdict
+		wait   bool
+		want   string
+		end    Ending
+	}{
+		{tool.Allow, false, "planned once, asked, decided, running once, ran ok", Done},
+		{tool.Deny, false, "planned once, asked, decided, ran denied", Done},
+		{tool.Allow, true, "planned once, asked, cancelled, decided, ran denied, finished cancelled", WasCanceled},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ran := 0
+			act := testTool("act", []tool.Effect{tool.Execute}, func(context.Context, string) (tool.Result, error) {
+				ran++
+				return tool.TextResult("did it", nil), nil
+			})
+			var w *world
+			m := &actor{play: []func(context.Context, model.Request, func(model.Piece) error) (model.Answer, error){calls(`act {}`), says("done")}}
+			w = newWorldOf(t, Config{}, m, toolbox.Config{Gate: asks, Answerer: answererFunc(func(ctx context.Context, a toolbox.Asked) (tool.Decision, error) {
+				if c.wait {
+					<-ctx.Done()
+					return tool.Decision{}, ctx.Err()
+				}
+				return tool.Decision{Verdict: c.answer, By: "person", Person: true, Fingerprint: a.Intent.Fingerprint}, nil
+			})})
+			if err := w.cfg.Box.Replace(act, "code"); err != nil {
+				t.Fatal(err)
+			}
+			s, err := w.Start(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.wait {
+				go func() {
+					synctest.Wait()
+					if st := s.State(); len(st.Calls) != 1 || st.Calls[0].Status != IsAsked {
+						t.Errorf("%+v", st.Calls)
+					}
+					s.Cancel("enough")
+				}()
+			}
+			turn, err := s.Run(t.Context(), content.TextPart("go"))
+			if err != nil || turn.End.Why != c.end {
+				t.Fatalf("%+v %v", turn, err)
+			}
+			story := w.story(t, "s")
+			if !strings.Contains(story, c.want) || ran > 0 != (c.answer == tool.Allow && !c.wait) {
+				t.Errorf("ran %d: %s", ran, story)
+			}
+			for _, ev := range w.stored(t, "s") {
+				if ev.Kind == Asked && ev.Call.Ask != "it acts" || ev.Kind == Decided && !c.wait && (ev.Call.Verdict != c.answer.String() || ev.Call.By != "person") {
+					t.Errorf("%+v", ev.Call)
+				}
+			}
+		})
+	}
+}
+
+// T9: a secret of the environment is stored nowhere, although the model wrote it, the person said it and policy spoke of it; the
+// call itself runs as it was written.
+func TestT9_SecretsAreNotStored(t *testing.T) {
+	const canary = `ca"n<a>ry-7f3`
+	var ran string
+	act := testTool("act", []tool.Effect{tool.Execute}, func(_ context.Context, text string) (tool.Result, error) {
+		ran = text
+		return tool.TextResult("used "+text, nil), nil
+	})
+	args, err := json.Marshal(map[string]string{"text": "use " + canary})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &actor{play: []func(context.Context, model.Request, func(model.Piece) error) (model.Answer, error){
+		calls("act " + string(args)), fails(model.Retry), says("I used " + canary), says("in short, " + canary), says("done"),
+	}}
+	m.play[1] = func(context.Context, model.Request, func(model.Piece) error) (model.Answer, error) {
+		return model.Answer{}, &model.Error{Class: model.Retry, Provider: "test", Message: "no " + canary}
+	}
+	bc := toolbox.Config{Gate: gateFunc(func(toolbox.GateRequest) tool.Decision {
+		return tool.Decision{Verdict: tool.Ask, By: "test", Reason: "it uses " + canary}
+	}), Answerer: answererFunc(func(_ context.Context, a toolbox.Asked) (tool.Decision, error) {
+		return tool.Decision{Verdict: tool.Allow, By: "person " + canary, Fingerprint: a.Intent.Fingerprint}, nil
+	})}
+	bc.Env.Services.Google.CSE.APIKey = tool.NewSecret(canary)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldOf(t, Config{Prompt: Prompt{Facts: []string{"the key is " + canary}}}, m, bc)
+		if err := w.cfg.Box.Replace(act, "code"); err != nil {
+			t.Fatal(err)
+		}
+		if turn, err := w.Run(t.Context(), "s", "the key is "+canary); err != nil || strings.Contains(turn.Text, canary) {
+			t.Fatalf("%+v %v", turn, err)
+		}
+		if ran != "use "+canary {
+			t.Errorf("the call ran as %q", ran)
+		}
+		s, err := w.Open(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Compact(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(t.Context(), content.TextPart("go on")); err != nil {
+			t.Fatal(err)
+		}
+		w.cfg.Records.Settle()
+		n := 0
+		for _, stream := range []string{"s", Texts, ".ledger"} {
+			evs, err := w.events.Read(t.Context(), stream, 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, ev := range evs {
+				n += strings.Count(string(ev.Body), "[secret]")
+				if strings.Contains(string(ev.Body), "ry-7f3") {
+					t.Errorf("%s, %s: %s", stream, ev.Kind, ev.Body)
+				}
+			}
+		}
+		if n < 8 {
+			t.Errorf("%d masks", n)
+		}
+		for _, r := range m.sent()[1:] {
+			if text := r.System + shown(r.Messages); strings.Contains(text, canary) {
+				t.Error(text)
+			}
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/tool"
@@ -157,5 +158,44 @@ func TestCut(t *testing.T) {
 		if room > 800 && p.rest > room {
 			t.Fatalf("room %d: %d tokens are left", room, p.rest)
 		}
+	}
+}
+
+// A4, F9: the read-state outlives a compaction, and the model is told which files it knows.
+func TestA4_ReadStateIsKept(t *testing.T) {
+	know := change.Sum([]byte("content"))
+	read := tool.Define(tool.Spec{Name: "read", Category: "test", Description: "Read."}, func(_ context.Context, c *tool.Call, _ struct{}) (tool.Action, error) {
+		return tool.Action{Intent: tool.Intent{Effects: []tool.Effect{tool.Read}}, Run: func(context.Context, tool.Runner) (tool.Result, error) {
+			c.ReadState.Mark("/w/a.go", know)
+			c.ReadState.Mark("/w/gone.go", know)
+			c.ReadState.Mark("/w/gone.go", change.Digest{})
+			return tool.TextResult(strings.Repeat("content ", 4000), nil), nil
+		}}, nil
+	})
+	m := &actor{play: []act{calls(`read {}`), says("ok"), says("in short"), says("done")}}
+	w := newWorld(t, Config{}, m, nil, read)
+	if _, err := w.Run(t.Context(), "s", "go"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.Open(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), content.TextPart("go on")); err != nil {
+		t.Fatal(err)
+	}
+	got := shown(m.sent()[3].Messages)
+	if !strings.Contains(got, "## Files that you have read or written") || !strings.Contains(got, "- /w/a.go") || strings.Contains(got, "gone.go") {
+		t.Error(got)
+	}
+	rs, err := w.cfg.Records.ReadState(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, ok := rs.Seen("/w/a.go"); !ok || d != know {
+		t.Error("the read-state is gone")
 	}
 }

@@ -76,7 +76,7 @@ func (s *Session) run(ctx context.Context, m *Message) (Turn, error) {
 		out.End = *s.state.Last
 	}
 	if s.talk != nil {
-		out.Text = s.talk.lastText()
+		out.Text = s.talk.lastText(s.state.Opened)
 	}
 	return out, nil
 }
@@ -417,9 +417,9 @@ func (d *drive) time(st *State, now time.Time) {
 	})
 }
 
-// lastText returns the text of the last answer.
-func (t *talk) lastText() string {
-	for i := len(t.spoken) - 1; i >= 0; i-- {
+// lastText returns the text of the last answer behind an event.
+func (t *talk) lastText(after int64) string {
+	for i := len(t.spoken) - 1; i >= 0 && t.spoken[i].seq > after; i-- {
 		if t.spoken[i].Role == model.Assistant {
 			return textOf(&t.spoken[i].Message)
 		}

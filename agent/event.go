@@ -108,6 +108,8 @@ type Answer struct {
 	Model  string      `json:"model,omitempty"`  // that answered
 	// Message is transcript.
 	Message *model.Message `json:"message,omitempty"`
+
+	clear *model.Message // as the model wrote it, where that holds a secret; never stored
 }
 
 // Call is a call that the model asked for.
@@ -226,7 +228,7 @@ func (e Event) Control() Event {
 	}
 	if e.Answer != nil {
 		c := *e.Answer
-		c.Message = nil
+		c.Message, c.clear = nil, nil
 		e.Answer = &c
 	}
 	if e.Failure != nil {

@@ -121,7 +121,7 @@ func (m *machine) said(ev *Event) {
 // begin begins a turn.
 func (m *machine) begin(id string) {
 	m.Turns++
-	m.Turn, m.Began = id, m.at
+	m.Turn, m.Opened, m.Began = id, m.Seq, m.at
 	m.Tally, m.Calls, m.Repeats, m.Ending = Tally{}, nil, nil, nil
 	m.Squeezes, m.Tries, m.Nudges, m.Resumes = 0, 0, 0, 0
 	m.request()

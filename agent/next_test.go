@@ -379,6 +379,7 @@ func FuzzNext(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, _ := Next(State{}, Event{Kind: Started, Setup: &Setup{Version: Version, Session: "s", Model: model.Info{Window: 1000}}})
 		dog := &watchdog{ran: map[string]bool{}}
+		data = data[:min(len(data), 200)]
 		words := []string{"said a", "said b", "answer", "answer r", "answer w", "answer r w", "answer big r", "answer empty", "answer cut", "ran r", "ran w", "ran w denied", "ran r ok e",
 			"unknown w", "planned w once", "asked w", "decided w", "running w once", "running r reads", "running w journalled", "fails retry", "fails too_long", "fails canceled", "fails invalid",
 			"compacted", "limited", "cancelled", "resumed", "finished", "waits", "late said c"}

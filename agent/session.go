@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -175,7 +177,7 @@ func (s *Session) append(ctx context.Context, evs []Event) ([]Step, error) {
 	stored := make([]store.Event, len(evs))
 	for i := range evs {
 		var err error
-		if stored[i], err = evs[i].Stored(s.id); err != nil {
+		if stored[i], err = s.masked(&evs[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -199,6 +201,29 @@ func (s *Session) append(ctx context.Context, evs []Event) ([]Step, error) {
 		steps = append(steps, more...)
 	}
 	return steps, nil
+}
+
+// masked returns the form in which an event is stored, without the secrets of the environment (T9). The event becomes what another
+// process would read; only calls are run as the model wrote them.
+func (s *Session) masked(ev *Event) (store.Event, error) {
+	stored, err := ev.Stored(s.id)
+	if err != nil {
+		return stored, err
+	}
+	body := s.agent.cfg.Box.Mask(stored.Body)
+	if bytes.Equal(body, stored.Body) {
+		return stored, nil
+	}
+	clear := ev.Answer
+	*ev = Event{At: ev.At, Kind: ev.Kind}
+	if err := json.Unmarshal(body, ev); err != nil {
+		return stored, fmt.Errorf("event %s of session %s without its secrets: %w", ev.Kind, s.id, err)
+	}
+	if clear != nil && ev.Answer != nil {
+		ev.Answer.clear = clear.Message
+	}
+	stored.Body = body
+	return stored, nil
 }
 
 // publish shows events that are stored.

@@ -17,6 +17,7 @@ type State struct {
 	Turns   int    `json:"turns"`   // that have begun
 	Answers int    `json:"answers"` // in the session
 	Turn    string `json:"turn"`    // id of the message that began the turn
+	Opened  int64  `json:"opened"`  // event that began it
 
 	Calls   []CallState `json:"calls,omitempty"`   // of the last answer, in its order
 	Steered string      `json:"steered,omitempty"` // id of the first message that no request to the model holds yet

@@ -176,6 +176,15 @@ func (t *talk) answered(ev *Event) {
 			blocks = append(blocks, b)
 		}
 	}
+	if m := ev.Answer.clear; m != nil {
+		n := 0
+		for _, b := range m.Blocks {
+			if b.Call != nil && n < len(t.calls) {
+				t.wished[t.calls[n].ID] = b.Call
+				n++
+			}
+		}
+	}
 	for _, c := range t.calls[n:] { // the answer was stored without its message
 		blocks = append(blocks, model.Block{Call: &model.Call{ID: t.wireID(c.ID, ""), Name: wireName(c.Name), Arguments: json.RawMessage(`{}`)}})
 	}

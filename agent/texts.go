@@ -31,6 +31,7 @@ func PutText(ctx context.Context, events store.Events, text string) (Text, error
 
 // putText is PutText for texts that this process may have stored before.
 func (a *Agent) putText(ctx context.Context, text string) (Text, error) {
+	text = string(a.cfg.Box.Mask([]byte(text)))
 	a.known.Lock()
 	defer a.known.Unlock()
 	if t, ok := a.refs[text]; ok {

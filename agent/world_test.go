@@ -123,12 +123,18 @@ type world struct {
 
 func newWorld(t *testing.T, cfg Config, m *actor, gate gateFunc, tools ...tool.Tool) *world {
 	t.Helper()
-	w := &world{model: m, events: &store.Memory{}}
 	if gate == nil {
 		gate = allowAll
 	}
+	return newWorldOf(t, cfg, m, toolbox.Config{Gate: gate}, tools...)
+}
+
+func newWorldOf(t *testing.T, cfg Config, m *actor, bc toolbox.Config, tools ...tool.Tool) *world {
+	t.Helper()
+	w := &world{model: m, events: &store.Memory{}}
 	log := session.NewLog(w.events)
-	box, err := toolbox.New(toolbox.Config{Env: tool.Environment{Mode: "code"}, Gate: gate, Recorder: log, Sessions: log})
+	bc.Env.Mode, bc.Recorder, bc.Sessions = "code", log, log
+	box, err := toolbox.New(bc)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,10 +73,10 @@ func TestO9_FitScales(t *testing.T) {
 		wantW, wantH int
 	}{
 		{"anthropic", 2000, 10, 2000, 10},
-		{"anthropic", 3000, 1500, 2000, 1000},
-		{"gemini", 3000, 1500, 3000, 1500},
+		{"anthropic", 3000, 30, 2000, 20},
+		{"gemini", 3000, 30, 3000, 30},
 		{"openai", 4096, 64, 2048, 32},
-		{"nobody", 2500, 2500, 2000, 2000},
+		{"nobody", 25, 2500, 20, 2000},
 	} {
 		p := draw(row.w, row.h)
 		got := model.Fit(p, model.Info{Provider: row.provider, Images: true})

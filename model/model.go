@@ -9,6 +9,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/tackle-dev/tackle/internal/content"
 )
@@ -98,12 +99,40 @@ type Message struct {
 	Blocks []Block `json:"blocks"`
 }
 
+// Text returns the text of a message, its parts joined as they stand, without reasoning and results.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, x := range m.Blocks {
+		if x.Part != nil && x.Part.Kind == content.Text {
+			b.WriteString(x.Part.Text)
+		}
+	}
+	return b.String()
+}
+
+// Calls returns the calls of a message, in order.
+func (m Message) Calls() []Call {
+	var out []Call
+	for _, x := range m.Blocks {
+		if x.Call != nil {
+			out = append(out, *x.Call)
+		}
+	}
+	return out
+}
+
 // Block is one piece of a message. Exactly one field is set.
 type Block struct {
 	Part      *content.Part `json:"part,omitempty"`      // text, picture, document or sound
 	Reasoning *Reasoning    `json:"reasoning,omitempty"` // assistant only
 	Call      *Call         `json:"call,omitempty"`      // assistant only
 	Result    *Result       `json:"result,omitempty"`    // user only
+}
+
+// Text returns a block of text.
+func Text(s string) Block {
+	p := content.TextPart(s)
+	return Block{Part: &p}
 }
 
 // Reasoning is what a model thought. A provider that signs or hides its reasoning wants it back unchanged: Opaque holds it in the

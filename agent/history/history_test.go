@@ -26,14 +26,14 @@ import (
 
 // book writes sessions by hand, as loop and road store them.
 type book struct {
-	t  *testing.T
+	t  testing.TB
 	s  *store.Memory
 	id string
 	at time.Time
 	n  int
 }
 
-func newBook(t *testing.T, id string) *book {
+func newBook(t testing.TB, id string) *book {
 	return &book{t: t, s: &store.Memory{}, id: id, at: time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)}
 }
 

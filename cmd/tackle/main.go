@@ -99,7 +99,7 @@ type app struct {
 func (a *app) root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "tackle",
-		Short:         "Tools for AI agents: read, search and change files, safely and byte for byte",
+		Short:         "Gear for AI agents: tools that read, search and change files, safely and byte for byte, and agents that use them",
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -255,6 +255,13 @@ func (t *errand) run(ctx context.Context, prompt string, limits agent.Limits) er
 	if err != nil {
 		return err
 	}
+	more, err := t.box.Begin(ctx, t.session, t.old != nil)
+	if err != nil {
+		return err
+	}
+	if len(parts) > 0 { // an unfinished turn that is only taken up has nothing to add it to
+		parts = append(more, parts...)
+	}
 	info := m.Info()
 	t.printer.Begin(talk.Begun{Session: t.session, Mode: t.mode, Model: info.Provider + "/" + info.Name, Dir: t.box.Dir(), Resumed: t.old != nil})
 	turn, err := t.drive(ctx, ag, live, parts)
@@ -273,17 +280,14 @@ func (t *errand) drive(ctx context.Context, ag *agent.Agent, live *talk.Live, pa
 		if err != nil {
 			return agent.Turn{}, err
 		}
-		return s.Run(ctx, parts...)
+		return t.box.Turn(ctx, s, parts...)
 	}
 	live.Resume(t.old)
 	s, err := ag.Open(ctx, t.session)
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	if len(parts) == 0 {
-		return s.Resume(ctx)
-	}
-	return s.Run(ctx, parts...)
+	return t.box.Turn(ctx, s, parts...)
 }
 
 // title has a cheap model name the session, where the configuration names one. It must not hold anybody up or fail anything.

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -47,6 +47,8 @@ type Model struct {
 	messages  sdk.MessageService
 	schemas   fit.Schemas
 	refused   fit.Refused
+	without   atomic.Uint32 // knobs, see learn
+	most      atomic.Int64  // tokens of an answer, as the provider said; 0: it did not
 }
 
 var versioned = wire.NewPattern(`/v\d+/?$`)
@@ -89,23 +91,17 @@ func New(o Options) (*Model, error) {
 func (m *Model) Info() model.Info { return m.info }
 
 // Stream is described at model.Model. The temperature is not sent to models that refuse one, and Required is a wish to those that
-// cannot be forced to call a tool. Reasoning that the provider does not take back, for whatever reason, is left out from then on, so
-// that a session goes on; then one call of Stream makes two requests.
+// cannot be forced to call a tool. What the provider refuses by its name, or of the reasoning that is sent back, is left out from then on,
+// so that a session goes on; then one call of Stream makes more than one request.
 func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, error) {
 	ctx, cancel := context.WithCancel(ctx) // a listener that fails ends the request
 	defer cancel()
-	answer, past, err := m.ask(ctx, req, on)
-	if e, ok := err.(*model.Error); ok && notTaken(e) && len(past.sent) > 0 {
-		m.refused.Add(past.sent)
-		answer, _, err = m.ask(ctx, req, on)
+	for {
+		answer, past, err := m.ask(ctx, req, on)
+		if e, ok := err.(*model.Error); !ok || !m.learn(e, past) {
+			return answer, err
+		}
 	}
-	return answer, err
-}
-
-// notTaken reports whether a request was refused because of the reasoning in it.
-func notTaken(e *model.Error) bool {
-	return e.Status == http.StatusBadRequest && strings.Contains(e.Message, "thinking") &&
-		(strings.Contains(e.Message, "signature") || strings.Contains(e.Message, "cannot be modified") || strings.Contains(e.Message, "must contain thinking"))
 }
 
 func (m *Model) ask(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, *past, error) {

@@ -1,11 +1,13 @@
 package anthropic
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"hash"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/tackle-dev/tackle/model"
 )
@@ -31,14 +33,32 @@ func newBinder(name string, req model.Request) *binder {
 	for _, t := range req.Tools {
 		b.text(t.Name)
 		b.text(t.Description)
-		b.text(string(t.Schema))
+		b.text(string(t.Schema)) // the provider compares tools as they are sent
 	}
 	b.text(req.System)
 	return b
 }
 
-// text adds a word with its length, so that words cannot run into each other.
+// canonical is a value in one way of writing it: a session that was stored writes it in another than the model did.
+func canonical(raw json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return ""
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+// text adds a word with its length, so that words cannot run into each other. Bytes that are no text count as a store writes them.
 func (b *binder) text(s string) {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
 	b.h.Write([]byte(strconv.Itoa(len(s)) + ":"))
 	b.h.Write([]byte(s))
 }
@@ -54,7 +74,7 @@ func (b *binder) block(role model.Role, x model.Block) {
 	case x.Call != nil:
 		b.text(x.Call.ID)
 		b.text(x.Call.Name)
-		b.text(string(x.Call.Arguments))
+		b.text(canonical(x.Call.Arguments))
 		b.text(x.Call.Malformed)
 	case x.Result != nil:
 		b.text(x.Result.CallID)

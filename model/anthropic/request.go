@@ -27,13 +27,18 @@ type past struct {
 	names  *fit.Names
 	binder *binder
 	sent   [][]byte // the opaque forms of the reasoning in it
+	knobs  knob
 }
 
 // params writes a request in the order of the provider's cache: tools, system, messages.
 func (m *Model) params(req model.Request) (sdk.MessageNewParams, *past) {
 	p := &past{names: fit.NewNames(words, req.Tools), binder: newBinder(m.info.Name, req)}
 	params := sdk.MessageNewParams{Model: m.info.Name, MaxTokens: int64(m.maxTokens(req))}
-	mark := sdk.NewCacheControlEphemeralParam()
+	var mark sdk.CacheControlEphemeralParam
+	marked := m.takes(markKnob)
+	if marked {
+		mark = sdk.NewCacheControlEphemeralParam()
+	}
 	for i, t := range req.Tools {
 		t = m.schemas.Fit(t)
 		u := &sdk.ToolParam{Name: p.names.Wire(t.Name), InputSchema: param.Override[sdk.ToolInputSchemaParam](t.Schema)}
@@ -56,17 +61,22 @@ func (m *Model) params(req model.Request) (sdk.MessageNewParams, *past) {
 	w.mark(mark)
 	m.choose(&params, req)
 	m.think(&params, req, w.bare)
+	p.knobs = knobs(&params, marked)
 	return params, p
 }
 
 func (m *Model) maxTokens(req model.Request) int {
+	n := unknownTokens
 	switch {
 	case req.MaxTokens > 0:
-		return req.MaxTokens
+		n = req.MaxTokens
 	case m.info.Output > 0:
-		return min(m.info.Output, defaultTokens)
+		n = min(m.info.Output, defaultTokens)
 	}
-	return unknownTokens
+	if most := int(m.most.Load()); most > 0 {
+		n = min(n, most)
+	}
+	return n
 }
 
 // choose sets whether tools must be called. Nothing is said where there are no tools: the provider would refuse it.
@@ -76,7 +86,7 @@ func (m *Model) choose(params *sdk.MessageNewParams, req model.Request) {
 	case req.Choose == model.None:
 		none := sdk.NewToolChoiceNoneParam()
 		params.ToolChoice.OfNone = &none
-	case req.Choose == model.Required && m.traits.forced:
+	case req.Choose == model.Required && m.traits.forced && m.takes(choiceKnob):
 		params.ToolChoice.OfAny = &sdk.ToolChoiceAnyParam{}
 	}
 }
@@ -96,39 +106,41 @@ func (m *Model) think(params *sdk.MessageNewParams, req model.Request, bare bool
 	switch m.traits.thinks {
 	case budgeted:
 		budget := min(budgets[req.Effort], params.MaxTokens/2)
-		if thinks = asked && !forced && !bare && budget >= leastBudget; thinks {
+		if thinks = asked && !forced && !bare && budget >= leastBudget && m.takes(thinkKnob); thinks {
 			params.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
 		}
 	case adaptive:
-		off := req.Effort == model.Off || forced
-		if thinks = (asked || m.traits.byself) && !off; thinks {
+		off := (req.Effort == model.Off || forced) && m.traits.off != ""
+		thinks = (asked || m.traits.byself) && !off
+		if thinks && m.takes(thinkKnob) {
 			// Newer models do not show what they think, nor what they say between calls, unless they are asked to.
 			params.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
 		}
-		if asked {
+		switch {
+		case !m.takes(effortKnob):
+		case asked:
 			params.OutputConfig.Effort = sdk.OutputConfigEffort(req.Effort)
+		case req.Effort == model.Off && m.traits.off == "": // it thinks as little as it can
+			params.OutputConfig.Effort = sdk.OutputConfigEffortLow
 		}
-		if off && m.traits.byself {
+		if off && m.traits.byself && m.takes(thinkKnob) {
 			m.silence(params)
 		}
 	}
-	if req.Temperature != nil && m.traits.warm && !thinks {
+	if req.Temperature != nil && m.traits.warm && !thinks && m.takes(warmKnob) {
 		params.Temperature = sdk.Float(*req.Temperature)
 	}
 }
 
-// silence keeps a model from thinking that thinks by itself, or lets it think as little as it can.
+// silence keeps a model from thinking that thinks by itself.
 func (m *Model) silence(params *sdk.MessageNewParams) {
-	switch m.traits.off {
-	case "disabled":
-		d := sdk.NewThinkingConfigDisabledParam()
-		params.Thinking.OfDisabled = &d
-	case "between_tools":
+	if m.traits.off == "between_tools" {
 		b := sdk.NewThinkingConfigBetweenToolsParam()
 		params.Thinking.OfBetweenTools = &b
-	default:
-		params.OutputConfig.Effort = sdk.OutputConfigEffortLow
+		return
 	}
+	d := sdk.NewThinkingConfigDisabledParam()
+	params.Thinking.OfDisabled = &d
 }
 
 // writer writes messages.

@@ -111,12 +111,12 @@ func TestA2_ThinkingByModel(t *testing.T) {
 		{"claude-opus-5", "", "", "adaptive", "", "", false},
 		{"claude-opus-5", model.Off, "", "disabled", "", "", false},
 		{"claude-opus-5", model.High, model.Required, "", "high", "any", false},
-		{"claude-opus-5-5", model.Off, "", "", "low", "", false},
+		{"claude-opus-5-5", model.Off, "", "adaptive", "low", "", false},
 		{"claude-opus-5-5", "", model.Required, "adaptive", "", "", false},
 		{"claude-sonnet-5-5", model.Off, "", "between_tools", "", "", false},
 		{"claude-sonnet-5-5", model.Medium, model.None, "adaptive", "medium", "none", false},
 		{"claude-haiku-5-5", model.Off, "", "disabled", "", "", false},
-		{"claude-fable-5-1", model.Off, "", "", "low", "", false},
+		{"claude-fable-5-1", model.Off, "", "adaptive", "low", "", false},
 		{"claude-mythos-preview", "", "", "adaptive", "", "", false},
 		{"claude-opus-7", "", "", "adaptive", "", "", false},
 		{"eu.anthropic.claude-haiku-4-5-20251001-v1:0", model.Low, "", "enabled", "", "", false},
@@ -201,7 +201,7 @@ func TestA2_KnownModels(t *testing.T) {
 // must not fail from then on.
 func TestA2_ReasoningIsBound(t *testing.T) {
 	thinking := whole(modeltest.Reply{Model: "m", Stop: model.Calls, Steps: []modeltest.Step{
-		{Reasoning: "I look.", Signature: "sig-1"}, {Text: "Looking."}, {Call: &modeltest.Call{ID: "c1", Name: "x", Args: []string{`{}`}}}}})
+		{Reasoning: "I look.", Signature: "sig-1"}, {Text: "Looking."}, {Call: &modeltest.Call{ID: "c1", Name: "x", Args: []string{`{ "a": "<b> & c",`, ` "n": 1.50 }`}}}}})
 	s := serve(t, thinking, done())
 	m := s.model("claude-opus-5")
 	first := model.Request{Tools: []model.Tool{aTool}, System: "Be good.", Messages: []model.Message{say("Go.")}}
@@ -254,6 +254,30 @@ func TestA2_ReasoningIsBound(t *testing.T) {
 	}
 }
 
+// A session that was stored writes arguments in another way than the model did, and bytes that are no text as it can.
+func TestA2_ReasoningBehindStoredCalls(t *testing.T) {
+	call := modeltest.Step{Call: &modeltest.Call{ID: "c1", Name: "x", Args: []string{`{ "b": "<i> & j",`, ` "a": 1.50 }`}}}
+	later := modeltest.Step{Call: &modeltest.Call{ID: "c2", Name: "x", Args: []string{`{}`}}}
+	s := serve(t, whole(modeltest.Reply{Model: "m", Stop: model.Calls, Steps: []modeltest.Step{call}}),
+		whole(modeltest.Reply{Model: "m", Stop: model.Calls, Steps: []modeltest.Step{{Reasoning: "Hm.", Signature: "sig-2"}, later}}), done())
+	m := s.model("claude-opus-5")
+	req := model.Request{Tools: []model.Tool{aTool}, Messages: []model.Message{say("Go\xff.")}}
+	req.Messages = append(req.Messages, s.ask(m, req).Message, answered("c1", "half \xe2\x82 a word"))
+	req.Messages = append(req.Messages, s.ask(m, req).Message, answered("c2", "2"))
+	raw, err := json.Marshal(req.Messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Messages = nil
+	if err := json.Unmarshal(raw, &req.Messages); err != nil {
+		t.Fatal(err)
+	}
+	s.ask(m, req)
+	if body := s.bodies[2]; !strings.Contains(body, "sig-2") {
+		t.Errorf("the block did not go back: %s", body)
+	}
+}
+
 // Reasoning that the provider does not take back, for whatever reason, must not fail the session from then on.
 func TestA2_ReasoningThatIsNotTaken(t *testing.T) {
 	for _, row := range []struct {
@@ -300,6 +324,65 @@ func TestA2_ReasoningThatIsNotTaken(t *testing.T) {
 		if refusals != 1 {
 			t.Errorf("%s: it was sent %d times", row.said, refusals)
 		}
+	}
+}
+
+// A model that is newer than the adapter, or an endpoint that takes less, refuses parts of a request by their names. They are left out.
+func TestA2_WhatIsRefusedIsLeftOut(t *testing.T) {
+	warm := 0.5
+	for _, row := range []struct {
+		name, said string
+		effort     model.Effort
+		choose     model.Choice
+		gone       string // from the request
+		learns     bool
+	}{
+		{"claude-opus-9", "\"thinking.type.adaptive\" is not supported for this model.", model.High, "", `"thinking"`, true},
+		{"claude-opus-5", "\"thinking.type.disabled\" is not supported for this model.", model.Off, "", `"thinking"`, true},
+		{"claude-sonnet-4-5", "thinking: Input tag 'enabled' found using 'type' does not match any of the expected tags", model.High, "", `"thinking"`, true},
+		{"claude-opus-9", "This model does not support the effort parameter.", model.High, "", `"output_config"`, true},
+		{"some-model", "temperature: Extra inputs are not permitted", "", "", `"temperature"`, true},
+		{"some-model", "`temperature` is deprecated for this model.", "", "", `"temperature"`, true},
+		{"some-model", "Forced tool use is not supported on this model: tool_choice", "", model.Required, `"tool_choice"`, true},
+		{"some-model", "messages.0.content.0.text.cache_control: Extra inputs are not permitted", "", "", `"cache_control"`, true},
+		{"some-model", "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens for some-model", "", "", `"max_tokens":8192`, true},
+		{"some-model", "messages.0.content.0: thinking about temperature", "", "", "", false},
+		{"some-model", "top_k: Field required", "", "", "", false},
+	} {
+		t.Run(row.said, func(t *testing.T) {
+			s := serve(t, done())
+			refusals := 0
+			inner := s.Config.Handler
+			s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				if row.gone != "" && !bytes.Contains(body, []byte(row.gone)) {
+					inner.ServeHTTP(w, r)
+					return
+				}
+				refusals++
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%q}}`, row.said)
+			})
+			m := s.model(row.name)
+			req := model.Request{Tools: []model.Tool{aTool}, Messages: []model.Message{say("Go.")}, Effort: row.effort, Choose: row.choose, Temperature: &warm}
+			for range 2 {
+				a, err := m.Stream(t.Context(), req, nil)
+				if row.learns && (err != nil || a.Message.Blocks[0].Part.Text != "Done.") {
+					t.Fatalf("%+v, %v", a, err)
+				}
+				if e, ok := err.(*model.Error); !row.learns && (!ok || e.Class != model.Invalid) {
+					t.Fatalf("%v", err)
+				}
+			}
+			if row.learns && refusals != 1 || !row.learns && refusals != 2 {
+				t.Errorf("%d refusals", refusals)
+			}
+		})
 	}
 }
 

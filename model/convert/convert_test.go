@@ -16,6 +16,7 @@ import (
 	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/model/convert"
 	"github.com/tackle-dev/tackle/tests/clients/fakemodel"
+	"github.com/tackle-dev/tackle/tool"
 )
 
 var search = model.Tool{Name: "search_google", Description: "Perform a Google search.", Schema: json.RawMessage(
@@ -249,7 +250,7 @@ func Example() {
 		return
 	}
 	for _, c := range calls {
-		noon := model.Result{CallID: c.ID, Name: c.Name, Parts: []content.Part{content.TextPart("12:00")}}
+		noon := model.Result{CallID: c.ID, Name: c.Name, Parts: []tool.Part{tool.Text("12:00")}}
 		for _, m := range convert.Results(convert.OpenAI, []model.Result{noon}) {
 			fmt.Printf("%s\n", m)
 		}

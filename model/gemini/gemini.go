@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tackle-dev/tackle/model"
@@ -48,6 +49,7 @@ type Model struct {
 	client    *http.Client
 	schemas   fit.Schemas
 	refused   fit.Refused
+	plain     atomic.Bool // the model takes no thinkingConfig
 }
 
 var versioned = wire.NewPattern(`/v\d+(alpha|beta)?\d*/?$`)
@@ -92,16 +94,15 @@ func New(o Options) (*Model, error) {
 func (m *Model) Info() model.Info { return m.info }
 
 // Stream is described at model.Model. Models that cannot be kept from thinking think as little as they can at Off. Signatures that the
-// provider does not take back, for whatever reason, are left out from then on, so that a session goes on; then one call of Stream makes two
-// requests.
+// provider does not take back, and an effort that the model does not know, are left out from then on, so that a session goes on;
+// then one call of Stream makes more than one request.
 func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, error) {
 	ctx, cancel := context.WithCancel(ctx) // a listener that fails ends the request
 	defer cancel()
 	c := collector{Builder: wire.Builder{On: on}, model: m, names: fit.NewNames(words, req.Tools)}
 	sent, err := m.ask(ctx, req, &c)
-	if notTaken(err) && len(sent) > 0 {
-		m.refused.Add(sent)
-		_, err = m.ask(ctx, req, &c)
+	for err != nil && m.learn(err, req, sent) {
+		sent, err = m.ask(ctx, req, &c)
 	}
 	switch {
 	case err == nil:
@@ -113,10 +114,23 @@ func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Pie
 	return c.Done(), err
 }
 
-// notTaken reports whether a request was refused because of the signatures in it.
-func notTaken(err error) bool {
+// learn remembers what a refusal is about, and reports whether the request can be written in another way now. Nothing was done for
+// it, so this is no retry of the kind that the loop's driver decides about.
+func (m *Model) learn(err error, req model.Request, sent [][]byte) bool {
 	var e *model.Error
-	return errors.As(err, &e) && e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Message), "thought signature")
+	if !errors.As(err, &e) || e.Status != http.StatusBadRequest || e.Class != model.Invalid {
+		return false
+	}
+	said := strings.ToLower(e.Message)
+	switch {
+	case strings.Contains(said, "thought signature"):
+		m.refused.Add(sent)
+		return len(sent) > 0
+	case strings.Contains(said, "thinking") && m.think(req.Effort) != nil:
+		m.plain.Store(true)
+		return true
+	}
+	return false
 }
 
 // ask returns the opaque forms that it sent.

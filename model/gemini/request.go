@@ -52,6 +52,9 @@ var (
 )
 
 func (m *Model) think(e model.Effort) *thoughts {
+	if m.plain.Load() {
+		return nil
+	}
 	switch m.traits.thinks {
 	case budgeted:
 		t := &thoughts{Include: e != model.Off}

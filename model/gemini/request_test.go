@@ -184,6 +184,37 @@ func TestA2_SignaturesThatAreNotTaken(t *testing.T) {
 	}
 }
 
+// A model that is newer than the adapter may know no such effort.
+func TestA2_EffortThatIsNotKnown(t *testing.T) {
+	s := serve(t, says("STOP", object{"text": "Done."}))
+	refusals := 0
+	inner := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if !bytes.Contains(body, []byte("thinkingConfig")) {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		refusals++
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"code":400,"message":"Thinking level MEDIUM is not supported for this model.","status":"INVALID_ARGUMENT"}}`)
+	})
+	m := s.model("gemini-5-xenon")
+	for range 2 {
+		if b := s.ask(m, model.Request{Messages: []model.Message{say("Go.")}, Effort: model.Medium}); b.Message.Blocks[0].Part.Text != "Done." {
+			t.Errorf("got %+v", b.Message)
+		}
+	}
+	if refusals != 1 {
+		t.Errorf("it was sent %d times", refusals)
+	}
+}
+
 func TestA2_ThinkingByModel(t *testing.T) {
 	s := serve(t, says("STOP", object{"text": "Done."}))
 	for _, row := range []struct {

@@ -34,10 +34,15 @@ type Options struct {
 	Idle     time.Duration     // how long nothing may come before a stream counts as stalled, the loading of the model included; default 5 minutes
 	Base     http.RoundTripper // default http.DefaultTransport
 
-	// Info is what is known of the model: its window, which is asked for; that it takes pictures, where its name does not tell. With
-	// no window the server takes its own, which may be as small as 4096 tokens.
+	// Info is what is known of the model: its window, which is asked for; that it takes pictures, where its name does not tell. The
+	// default window is [DefaultWindow].
 	Info model.Info
 }
+
+// DefaultWindow is the window that is asked for where none is configured, in tokens. The server's own default can be 4096, which does
+// not hold the tools of an agent; a model that has less than what is asked for gets what it has. A window costs memory with the
+// model: 32,768 tokens are 4 to 5 GB for one of 8 billion parameters.
+const DefaultWindow = 32_768
 
 // DefaultURL is where a server on this machine listens.
 const DefaultURL = "http://localhost:11434"
@@ -78,7 +83,7 @@ func New(o Options) (*Model, error) {
 		o.Provider = "ollama"
 	}
 	m := &Model{address: u.JoinPath("api/chat").String(), key: o.Key, schemas: fit.Schemas{Profile: schema.Ollama},
-		info: fit.Info(model.Info{Provider: o.Provider, Name: o.Model, Images: sees(o.Model)}, o.Info),
+		info: fit.Info(model.Info{Provider: o.Provider, Name: o.Model, Window: DefaultWindow, Images: sees(o.Model)}, o.Info),
 	}
 	m.info.Files, m.info.Audio = false, false // the format has no place for them
 	m.transport = &wire.Transport{Provider: m.info.Provider, Key: o.Key, KeyName: o.KeyName, Idle: o.Idle, Base: o.Base}
@@ -121,8 +126,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Pie
 		return answer, c.heard
 	}
 	e := m.transport.Error(ctx, err)
-	if e.Class == model.TooLong && m.info.Window == 0 {
-		e.Message += ", or set the window that this model is to have"
+	if e.Class == model.TooLong {
+		e.Message += fmt.Sprintf(", or configure more than the %d tokens that are asked for now", m.info.Window)
 	}
 	return answer, e
 }

@@ -141,10 +141,16 @@ func TestA2_Window(t *testing.T) {
 	if o := s.last().Options; o.Window != 65_536 || o.MaxTokens != 99 {
 		t.Errorf("options %+v", o)
 	}
+	if _, err := s.model(Options{Model: "m"}).Stream(t.Context(), model.Request{Messages: []model.Message{say("Go.")}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if o := s.last().Options; o.Window != DefaultWindow || s.model(Options{Model: "m"}).Info().Window != DefaultWindow {
+		t.Errorf("without a window: options %+v", o)
+	}
 	s.answers = []http.HandlerFunc{refuses(http.StatusBadRequest, "the input length exceeds the context length")}
 	_, err := s.model(Options{Model: "m"}).Stream(t.Context(), model.Request{Messages: []model.Message{say("Go.")}}, nil)
 	var e *model.Error
-	if !errors.As(err, &e) || e.Class != model.TooLong || !strings.Contains(e.Message, "set the window") {
+	if !errors.As(err, &e) || e.Class != model.TooLong || !strings.Contains(e.Message, "32768") {
 		t.Errorf("got %v", err)
 	}
 }

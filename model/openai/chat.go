@@ -19,20 +19,21 @@ import (
 	"github.com/tackle-dev/tackle/model/internal/wire"
 )
 
+// chatRequest is a request without its lists of tools and messages.
 type chatRequest struct {
-	Model       string            `json:"model"`
-	Tools       []json.RawMessage `json:"tools,omitempty"`
-	Messages    []json.RawMessage `json:"messages"`
-	Choice      string            `json:"tool_choice,omitempty"`
-	MaxTokens   int               `json:"max_tokens,omitempty"`
-	MaxComplete int               `json:"max_completion_tokens,omitempty"`
-	Temperature *float64          `json:"temperature,omitempty"`
-	Effort      string            `json:"reasoning_effort,omitempty"`
-	CacheKey    string            `json:"prompt_cache_key,omitempty"`
-	Stream      bool              `json:"stream"`
-	Options     struct {
-		Usage bool `json:"include_usage"`
-	} `json:"stream_options"`
+	Model       string   `json:"model"`
+	Choice      string   `json:"tool_choice,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	MaxComplete int      `json:"max_completion_tokens,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	Effort      string   `json:"reasoning_effort,omitempty"`
+	CacheKey    string   `json:"prompt_cache_key,omitempty"`
+	Stream      bool     `json:"stream"`
+	Options     *options `json:"stream_options,omitempty"`
+}
+
+type options struct {
+	Usage bool `json:"include_usage"`
 }
 
 type function struct {
@@ -43,31 +44,37 @@ type function struct {
 
 func (m *Model) chatBody(req model.Request, names *fit.Names) json.RawMessage {
 	r := chatRequest{Model: m.info.Name, Stream: true, Effort: m.effort(req.Effort)}
-	r.Options.Usage = true
+	if m.takes(usageField) {
+		r.Options = &options{true}
+	}
 	r.Temperature = m.warm(req.Temperature, r.Effort)
+	var tools, messages []json.RawMessage
 	for _, t := range req.Tools {
 		t = m.schemas.Fit(t)
-		r.Tools = append(r.Tools, form.Encode(struct {
+		tools = append(tools, form.Encode(struct {
 			Type     string   `json:"type"`
 			Function function `json:"function"`
 		}{"function", function{names.Wire(t.Name), t.Description, t.Schema}}))
 	}
 	if req.System != "" {
-		r.Messages = append(r.Messages, form.Encode(struct {
+		messages = append(messages, form.Encode(struct {
 			Role    string `json:"role"`
 			Content string `json:"content"`
 		}{"system", strings.ToValidUTF8(req.System, "\uFFFD")}))
 	}
-	r.Messages = append(r.Messages, form.Chat(m.info, req.Messages)...)
+	messages = append(messages, form.Chat(m.info, req.Messages)...)
 	if len(req.Tools) > 0 {
 		r.Choice = string(req.Choose)
 	}
-	if m.official {
-		r.MaxComplete, r.CacheKey = req.MaxTokens, req.Session
+	if m.official == m.takes(maxField) {
+		r.MaxComplete = req.MaxTokens
 	} else {
 		r.MaxTokens = req.MaxTokens
 	}
-	return form.Encode(r)
+	if m.official && m.takes(cacheField) {
+		r.CacheKey = req.Session
+	}
+	return form.Body(r, form.List{Field: "tools", Items: tools}, form.List{Field: "messages", Items: messages})
 }
 
 func (m *Model) askChat(ctx context.Context, req model.Request, b *builder) error {

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go/v3/option"
@@ -64,6 +65,7 @@ type Model struct {
 	http      *http.Client
 	responses responses.ResponseService
 	schemas   fit.Schemas
+	refused   atomic.Uint32 // fields, see learn
 }
 
 // New returns the model of o. It makes no request.
@@ -119,17 +121,19 @@ func isOfficial(host string) bool {
 // Info is described at model.Model.
 func (m *Model) Info() model.Info { return m.info }
 
-// Stream is described at model.Model. The temperature is not sent to models of OpenAI that reason, unless they are told not to: they
+// Stream is described at model.Model. A field that an endpoint refuses by its name is left out, see learn. The temperature is not sent to models of OpenAI that reason, unless they are told not to: they
 // refuse it.
 func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, error) {
 	inner, cancel := context.WithCancel(ctx) // a listener that fails ends the request
 	defer cancel()
 	b := &builder{Builder: wire.Builder{On: on}}
-	var err error
+	ask := m.askChat
 	if m.api == Responses {
-		err = m.askResponses(inner, req, b)
-	} else {
-		err = m.askChat(inner, req, b)
+		ask = m.askResponses
+	}
+	err := ask(inner, req, b)
+	for err != nil && b.heard == nil && m.learn(err) {
+		err = ask(inner, req, b)
 	}
 	answer := b.Done()
 	switch {

@@ -16,19 +16,18 @@ import (
 	"github.com/tackle-dev/tackle/model/internal/wire"
 )
 
+// responsesRequest is a request without its lists of tools and input.
 type responsesRequest struct {
-	Model        string            `json:"model"`
-	Tools        []json.RawMessage `json:"tools,omitempty"`
-	Instructions string            `json:"instructions,omitempty"`
-	Input        []json.RawMessage `json:"input"`
-	Choice       string            `json:"tool_choice,omitempty"`
-	MaxTokens    int               `json:"max_output_tokens,omitempty"`
-	Temperature  *float64          `json:"temperature,omitempty"`
-	Reasoning    *reasoning        `json:"reasoning,omitempty"`
-	Include      []string          `json:"include,omitempty"`
-	CacheKey     string            `json:"prompt_cache_key,omitempty"`
-	Store        bool              `json:"store"`
-	Stream       bool              `json:"stream"`
+	Model        string     `json:"model"`
+	Instructions string     `json:"instructions,omitempty"`
+	Choice       string     `json:"tool_choice,omitempty"`
+	MaxTokens    int        `json:"max_output_tokens,omitempty"`
+	Temperature  *float64   `json:"temperature,omitempty"`
+	Reasoning    *reasoning `json:"reasoning,omitempty"`
+	Include      []string   `json:"include,omitempty"`
+	CacheKey     string     `json:"prompt_cache_key,omitempty"`
+	Store        bool       `json:"store"`
+	Stream       bool       `json:"stream"`
 }
 
 type reasoning struct {
@@ -38,15 +37,15 @@ type reasoning struct {
 
 func (m *Model) responsesBody(req model.Request, names *fit.Names) json.RawMessage {
 	r := responsesRequest{Model: m.info.Name, Instructions: strings.ToValidUTF8(req.System, "\uFFFD"), MaxTokens: req.MaxTokens, Stream: true}
+	var tools []json.RawMessage
 	for _, t := range req.Tools {
 		t = m.schemas.Fit(t)
-		r.Tools = append(r.Tools, form.Encode(struct {
+		tools = append(tools, form.Encode(struct {
 			Type string `json:"type"`
 			function
 			Strict bool `json:"strict"` // the API's own default is true
 		}{"function", function{names.Wire(t.Name), t.Description, t.Schema}, false}))
 	}
-	r.Input = form.Responses(m.info, req.Messages)
 	if len(req.Tools) > 0 {
 		r.Choice = string(req.Choose)
 	}
@@ -54,15 +53,17 @@ func (m *Model) responsesBody(req model.Request, names *fit.Names) json.RawMessa
 	r.Temperature = m.warm(req.Temperature, effort)
 	if m.traits.reasons || effort != "" {
 		r.Reasoning = &reasoning{Effort: effort}
-		if effort != "none" {
+		if effort != "none" && m.takes(summaryField) {
 			r.Reasoning.Summary = "auto"
 		}
-		r.Include = []string{"reasoning.encrypted_content"}
+		if m.takes(includeField) {
+			r.Include = []string{"reasoning.encrypted_content"}
+		}
 	}
-	if m.official {
+	if m.official && m.takes(cacheField) {
 		r.CacheKey = req.Session
 	}
-	return form.Encode(r)
+	return form.Body(r, form.List{Field: "tools", Items: tools}, form.List{Field: "input", Items: form.Responses(m.info, req.Messages)})
 }
 
 func (m *Model) askResponses(ctx context.Context, req model.Request, b *builder) error {

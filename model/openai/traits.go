@@ -93,7 +93,7 @@ func traitsOf(name string, official bool) traits {
 // effort is what is sent for how much to reason; "" sends nothing.
 func (m *Model) effort(e model.Effort) string {
 	switch {
-	case e == "", m.official && !m.traits.reasons:
+	case e == "", m.official && !m.traits.reasons, !m.takes(effortField):
 		return ""
 	case e != model.Off:
 		return string(e)
@@ -107,7 +107,7 @@ func (m *Model) effort(e model.Effort) string {
 
 // warm returns the temperature to send.
 func (m *Model) warm(t *float64, effort string) *float64 {
-	if m.official && m.traits.reasons && effort != "none" {
+	if m.official && m.traits.reasons && effort != "none" || !m.takes(warmField) {
 		return nil
 	}
 	return t

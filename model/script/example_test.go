@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tackle-dev/tackle/internal/content"
 	"github.com/tackle-dev/tackle/model"
 	"github.com/tackle-dev/tackle/model/script"
 )
@@ -20,8 +19,7 @@ turns:
 		fmt.Println(err)
 		return
 	}
-	words := content.TextPart("I am Ada.")
-	req := model.Request{Messages: []model.Message{{Role: model.User, Blocks: []model.Block{{Part: &words}}}}}
+	req := model.Request{Messages: []model.Message{{Role: model.User, Blocks: []model.Block{model.Text("I am Ada.")}}}}
 	_, err = m.Stream(context.Background(), req, func(p model.Piece) error {
 		if p.Call != nil {
 			fmt.Printf("\ncall %s %s\n", p.Call.Name, p.Call.Arguments)

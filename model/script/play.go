@@ -48,8 +48,8 @@ func (m *Model) Stream(ctx context.Context, req model.Request, on func(model.Pie
 
 // diverge is the error of a conversation that does not go as the script wants it.
 func (m *Model) diverge(format string, args ...any) error {
-	return &model.Error{Provider: "script", Class: model.Invalid,
-		Message: fmt.Sprintf("script %s: %s: change the script, or what leads to it", m.file, fmt.Sprintf(format, args...))}
+	return &model.Error{Provider: "script", Class: model.Refused,
+		Message: fmt.Sprintf("%s: %s: change the script, or what leads to it", m.file, fmt.Sprintf(format, args...))}
 }
 
 // cue is what answers a request.

@@ -119,7 +119,7 @@ func TestA2_ScriptPlays(t *testing.T) {
 	if a = k.ask(result(c[0], "Edited a.go", false)); said(a) != "Done with TestSum after Edited a.go." || a.Stop != model.End {
 		t.Errorf("got %q, stop %q", said(a), a.Stop)
 	}
-	if e := k.fails(user("And now?")); e.Class != model.Invalid || !strings.Contains(e.Message, "3 turns") || !strings.Contains(e.Message, "And now?") {
+	if e := k.fails(user("And now?")); e.Class != model.Refused || !strings.Contains(e.Message, "3 turns") || !strings.Contains(e.Message, "And now?") {
 		t.Errorf("got %v", e)
 	}
 
@@ -153,7 +153,7 @@ func TestA2_ScriptDiverges(t *testing.T) {
 			if again := k.fails(); again.Message != e.Message { // a second try meets the same turn
 				t.Errorf("the second try says %s", again.Message)
 			}
-			if e.Class != model.Invalid || !strings.Contains(e.Message, row.want) || !strings.Contains(e.Message, "script test.yaml: ") || !strings.HasSuffix(e.Message, "change the script, or what leads to it") {
+			if e.Class != model.Refused || !strings.Contains(e.Message, row.want) || !strings.HasPrefix(e.Message, "test.yaml: ") || !strings.HasSuffix(e.Message, "change the script, or what leads to it") {
 				t.Errorf("got  %s\nwant %s", e.Message, row.want)
 			}
 		})

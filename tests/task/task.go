@@ -52,7 +52,7 @@ func rounds(can modeltest.Can) []round {
 	if can.Reasoning {
 		first = slices.Insert(first, 0, modeltest.Step{Reasoning: "The sum is wrong somewhere.", Signature: signature})
 	}
-	first = append(first, call("read_file", `{"path":`, `"add.go"}`))
+	first = append(first, call("read_file", `{ "path":`, ` "add.go"  }`)) // stored in other words, it is the same
 	if can.Parallel {
 		first = append(first, call("read_file", `{"path":"main.go"}`))
 	}

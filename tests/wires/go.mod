@@ -4,6 +4,7 @@ go 1.26.8
 
 require (
 	github.com/ollama/ollama v0.17.4
+	github.com/openai/openai-go/v3 v3.99.0
 	google.golang.org/genai v1.77.0
 )
 
@@ -22,7 +23,6 @@ require (
 	github.com/gorilla/websocket v1.5.3 // indirect
 	github.com/kr/pretty v0.3.0 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
-	github.com/openai/openai-go/v3 v3.99.0 // indirect
 	github.com/rogpeppe/go-internal v1.8.0 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.1.1 // indirect

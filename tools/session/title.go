@@ -13,7 +13,7 @@ import (
 
 // Title is the system tool that gives a session its title.
 type Title struct {
-	// Opening returns how a session begins: what was said first and what was answered.
+	// Opening returns how a session begins: what was said first and what was answered, "" where there is none.
 	Opening func(ctx context.Context, session string) (string, error)
 	// Keep stores a title.
 	Keep func(ctx context.Context, session, title string) error
@@ -48,7 +48,7 @@ func (t Title) Tool() tool.Tool {
 func (t Title) plan(ctx context.Context, _ *tool.Call, in titleInput) (tool.Action, error) {
 	opening, err := t.Opening(ctx, in.Session)
 	if err != nil {
-		return tool.Action{}, err
+		return tool.Action{}, tool.Fault(err)
 	}
 	if strings.TrimSpace(opening) == "" {
 		return tool.Action{}, tool.Errorf(tool.NotFound, "nothing was said in session %q yet.", in.Session).With("Name it when it has begun.")

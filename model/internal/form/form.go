@@ -72,6 +72,40 @@ func Encode(v any) json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
+// List is a field of a request whose items are JSON already.
+type List struct {
+	Field string
+	Items []json.RawMessage
+}
+
+// Body writes a request: lists, which may hold megabytes and are not read again, and then the fields of rest, a struct. Lists without
+// items are left out.
+func Body(rest any, lists ...List) json.RawMessage {
+	fields := Encode(rest)
+	n := len(fields)
+	for _, l := range lists {
+		n += len(l.Field) + 6
+		for _, x := range l.Items {
+			n += len(x) + 1
+		}
+	}
+	b := append(make([]byte, 0, n), '{')
+	for _, l := range lists {
+		if len(l.Items) == 0 {
+			continue
+		}
+		b = append(append(append(b, '"'), l.Field...), `":[`...)
+		for i, x := range l.Items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, x...)
+		}
+		b = append(b, "],"...)
+	}
+	return append(b, fields[1:]...)
+}
+
 // opaque returns what the provider wants back, or nil where it is another's or nothing.
 func (w *writer) opaque(provider string, raw json.RawMessage) json.RawMessage {
 	if provider == "" || provider != w.info.Provider || !json.Valid(raw) {

@@ -249,8 +249,8 @@ func (t *Transport) text(s string) string {
 			return -1
 		}
 		return r
-	}, t.redact(s))
-	s = strings.Join(strings.Fields(s), " ")
+	}, s)
+	s = t.redact(strings.Join(strings.Fields(s), " "))
 	if r := []rune(s); len(r) > maxSaid {
 		s = string(r[:maxSaid]) + "…"
 	}
