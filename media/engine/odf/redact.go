@@ -386,7 +386,8 @@ func (d *doc) spelled(name string, src []byte, red *tree.Redaction) (string, err
 	}
 	var own strings.Builder
 	own.WriteString("content.xml styles.xml settings.xml meta.xml manifest.rdf mimetype application/vnd.oasis.opendocument. text/xml image/png image/svg+xml " +
-		"paragraph ruby chart graphic presentation page standard heading footnote endnote header footer left right center justify normal bold italic none solid auto true false simple string float date ")
+		"paragraph ruby chart graphic presentation page standard heading footnote endnote header footer left right center justify normal bold italic none solid auto true false simple string float date " +
+		"body list caption index contents subtitle quotations signature sender addressee frame graphics numbering bullet symbols internet link line indent marginalia preformatted default ")
 	root.Walk(func(n *tree.Node) bool {
 		own.WriteString(n.Name + " ")
 		for i := range n.Attr {
