@@ -238,13 +238,13 @@ var rows = []tableRow{
 		- doc ppt eml: Convert it first: convert to=md
 		- xls: Convert it first: convert to=xlsx
 		- png: works on`},
-	{`normalize`, `+ docx pptx odt ods odp epub: PK
+	{`normalize`, `+ docx xlsx pptx odt ods odp epub: PK
 		+ csv txt md html json yaml svg: Apple
 		+ fodt: quick brown
 		+ rtf: {\rtf1
 		- pdf: no line endings
 		- doc ppt eml: Convert it first: convert to=md
-		- xlsx xls: Convert it first: convert to=csv
+		- xls: Convert it first: convert to=xlsx
 		- png mp3: works on`},
 	{`update_text anchor="$W" replace="[new]" | extract text`, `+ docx pptx odt odp csv txt md html json yaml rtf epub fodt svg: [new]
 		- pdf: lines do not flow
