@@ -184,6 +184,7 @@ type Words struct {
 	Attrs       []string // names of attributes that hold words; nil: all
 	// Leave says which attributes stay as they are, by tag, name and decoded value: those that lead to other parts.
 	Leave func(tag, attr, value string) bool
+	depth int // of pages within pages
 }
 
 // Replace replaces all matches in running text and attributes. which reports for each pattern whether it was there.
