@@ -201,7 +201,7 @@ func (r *run) convert(ctx context.Context, in Payload, to string, options map[st
 }
 
 func (r *run) unreachable(in *Payload, to string) *Error {
-	targets := r.p.Targets(in.MIME)
+	targets := slices.DeleteFunc(r.p.Targets(in.MIME), func(t string) bool { return !slices.Contains(pipe.Targets, t) })
 	e := &Error{Code: UnsupportedOp, Final: true, Verb: "convert to=" + to, Message: fmt.Sprintf("%s (%s) cannot be converted to %s here.", in.Name, in.MIME, to)}
 	if len(targets) == 0 {
 		e.Message += " It converts to nothing here."

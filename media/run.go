@@ -265,10 +265,7 @@ func (r *run) worksOn(v *pipe.Verb, families []string) string {
 				continue
 			}
 			for _, m := range d.Over {
-				name := m
-				if f, ok := FormatOf(m); ok {
-					name = f.Token
-				}
+				name := kindName(m)
 				if !slices.Contains(out, name) {
 					out = append(out, name)
 				}
@@ -279,6 +276,28 @@ func (r *run) worksOn(v *pipe.Verb, families []string) string {
 		return strings.Join(families, ", ")
 	}
 	return strings.Join(out, ", ")
+}
+
+// kindName is what a type is called in messages.
+func kindName(mime string) string {
+	if f, ok := FormatOf(mime); ok {
+		return f.Token
+	}
+	switch mime {
+	case "text/*":
+		return "text files"
+	case "image/*":
+		return "pictures"
+	case "audio/*":
+		return "sounds"
+	case "message/*":
+		return "mails"
+	case "application/*":
+		return "documents"
+	case "application/x-ole-encrypted":
+		return "encrypted Office files"
+	}
+	return mime
 }
 
 // able reports whether a verb can be used on a media here.

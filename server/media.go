@@ -22,9 +22,9 @@ func (s *Server) mediaRoutes() []route {
 		read(at, "sessionMedia", "media", "The media of a session: attachments, then what tools made", c.Media),
 		read(at+"/{media}", "mediaView", "media", "One media with what its viewer needs: the names of sheets, the size of a picture", c.MediaByID),
 		read(at+"/{media}/rows", "mediaRows", "media", "A window of a sheet of a workbook or table: values and formulas", c.MediaRows),
-		read(at+"/{media}/lines", "mediaLines", "media", "Lines of a text", c.MediaLines),
+		read(at+"/{media}/lines", "mediaLines", "media", "Lines of a text, or of the words of a document", c.MediaLines),
 		read(at+"/{media}/compare", "mediaCompare", "media", "What differs from the media that it was made from, or from another one", c.MediaChanges),
-		{method: http.MethodGet, path: at + "/{media}/picture", id: "mediaPicture", about: "media", summary: "A picture as browsers draw it: PNG, JPEG, GIF or WebP that our decoder has read to its end, or that it made",
+		{method: http.MethodGet, path: at + "/{media}/picture", id: "mediaPicture", about: "media", summary: "A picture, or a page of a PDF, as browsers draw it: PNG, JPEG, GIF or WebP that our decoder has read to its end, or that it made",
 			role: Viewer, query: typeOf[core.PictureQuery](), media: "image/*", serve: func(w http.ResponseWriter, r *http.Request) error {
 				return draw(w, r, c.MediaPicture)
 			}},

@@ -226,3 +226,42 @@ func TestMED_ServedBytesRunNothing(t *testing.T) {
 		}
 	}
 }
+
+// Documents are looked at by their words, a PDF by its pages too, and what a redaction changed is there line by line.
+func TestMED_Documents(t *testing.T) {
+	p := start(t, nil)
+	make_ := func(name, from string, data []byte, q string) string {
+		res, err := p.box.MediaPipeline().Query(t.Context(), media.Payload{Data: data, Name: from}, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.attach("main", name, res.Media.Data)
+	}
+	at := func(id string) string { return "/api/sessions/main/media/" + id }
+	letter := make_("letter.docx", "a.md", []byte("# Offer \\<b\n\nnumber 123-45-6789\n"), "convert to=docx")
+	var v core.MediaView
+	var l core.Lines
+	p.get("viewer", at(letter), &v)
+	p.get("viewer", at(letter)+"/lines", &l)
+	if v.Media.View != core.DocumentView || !v.Text || v.Pages != 0 || v.Problem != "" || strings.Join(l.Lines, "|") != "Offer <b||number 123-45-6789" {
+		t.Errorf("%+v %q", v, l.Lines)
+	}
+	wantStatus(t, "a picture of words", p.send("viewer", "GET", at(letter)+"/picture?page=1", nil), 400)
+	var c core.Comparison
+	p.get("viewer", at(p.made(letter, `redact match="123-45-6789"`))+"/compare", &c)
+	if c.Kind != core.TextView || !strings.Contains(c.Diff, "-number 123-45-6789\n+number █\n") {
+		t.Errorf("%+v", c)
+	}
+	scan := make_("scan.pdf", "a.png", picture(t, 300, 200, color.NRGBA{0, 90, 0, 255}), "convert to=pdf")
+	p.get("viewer", at(scan), &v)
+	if v.Media.View != core.DocumentView || v.Pages != 1 {
+		t.Errorf("%+v", v)
+	}
+	a := p.send("viewer", "GET", at(scan)+"/picture?page=1&small=true", nil)
+	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "image/") || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("a page: %d %v", a.StatusCode, a.Header)
+	}
+	for _, page := range []string{"", "?page=0", "?page=2"} {
+		wantStatus(t, page, p.send("viewer", "GET", at(scan)+"/picture"+page, nil), 400)
+	}
+}

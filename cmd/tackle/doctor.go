@@ -136,9 +136,12 @@ func mediaChecks(ctx context.Context, box *tackle.Box) []checkResult {
 	}
 	out := []checkResult{{Name: "media programs", OK: true, Detail: box.MediaConfinement()}}
 	for _, f := range found {
-		c := checkResult{Name: "media " + f.Name, OK: true, Detail: strings.TrimSpace(f.Version + " " + f.Path)}
+		c := checkResult{Name: "media " + f.Name, OK: true, Detail: strings.TrimSpace(f.Version+" "+f.Path) + ": " + f.Use}
 		if f.Engine == nil {
 			c.Detail = "not used: " + f.Reason
+			if f.Use != "" {
+				c.Detail = "not used, for " + f.Use + ": " + f.Reason
+			}
 		}
 		out = append(out, c)
 	}

@@ -7,11 +7,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/tackle-dev/tackle/host/local/confine"
 	"github.com/tackle-dev/tackle/host/local/proc"
 )
 
 func TestMain(m *testing.M) {
 	proc.KeeperMain()
+	confine.Main()
 	testscript.Main(m, map[string]func(){"tackle": main})
 }
 

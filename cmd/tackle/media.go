@@ -9,7 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -123,7 +125,9 @@ func (a *app) cache() string {
 
 // media runs a statement on a file for the person at the terminal.
 func (a *app) media(ctx context.Context, file, statement, out string, force bool) error {
-	p, err := media.New(media.Config{Engines: engine.With(engine.Config{Cache: a.cache()})})
+	inside := engine.With(engine.Config{Cache: a.cache()})
+	var unread atomic.Bool
+	p, err := media.New(media.Config{Engines: append(slices.Clone(inside), whoReads(&unread))})
 	if err != nil {
 		return err
 	}
@@ -135,8 +139,8 @@ func (a *app) media(ctx context.Context, file, statement, out string, force bool
 	}
 	res, err := a.runMedia(ctx, p, file, in, statement)
 	var e *media.Error
-	if errors.As(err, &e) && (e.Code == media.EngineRequired || e.Code == media.UnsupportedOp || e.Code == "EMPTY_FORMAT_UNAVAILABLE") {
-		res, err = a.withPrograms(ctx, file, in, statement, err)
+	if unread.Load() || errors.As(err, &e) && (e.Code == media.EngineRequired || e.Code == media.UnsupportedOp || e.Code == "EMPTY_FORMAT_UNAVAILABLE") {
+		res, err = a.withPrograms(ctx, file, in, statement, inside)
 	}
 	if err != nil {
 		return err
@@ -168,18 +172,37 @@ func (a *app) runMedia(ctx context.Context, p *media.Pipeline, file string, in m
 	return p.Run(ctx, in, plan, opt)
 }
 
-// withPrograms runs a statement that the engines inside cannot run, with the programs of the machine. Where none of them
-// helps, what the engines said stands.
-func (a *app) withPrograms(ctx context.Context, file string, in media.Payload, statement string, inside error) (media.Result, error) {
-	box, err := a.open(ctx)
+// whoReads stands for a program that reads pictures, for as long as nobody knows whether there is one: it notes that it was
+// asked. Then the run counts for nothing, and there is another with what is found.
+func whoReads(asked *atomic.Bool) media.Engine {
+	do := func(context.Context, *media.Request) (media.Result, error) {
+		asked.Store(true)
+		return media.Result{}, media.Failf("nobody has looked for a program that reads pictures.")
+	}
+	return media.Engine{ID: "who-reads", Convert: []media.Convert{{From: []string{"image/png", "image/jpeg", "image/tiff", "image/bmp", "image/gif", "image/webp"}, To: []string{"txt"}, Keep: media.Text, Do: do}}}
+}
+
+// withPrograms runs a statement again, with the programs of the machine beside the engines inside.
+func (a *app) withPrograms(ctx context.Context, file string, in media.Payload, statement string, inside []media.Engine) (media.Result, error) {
+	p, err := media.New(media.Config{Engines: inside})
 	if err != nil {
-		return media.Result{}, inside
+		return media.Result{}, err
 	}
-	defer box.Close()
-	if _, err := box.MediaPrograms(ctx); err != nil {
-		return media.Result{}, errors.Join(inside, err)
+	if box, err := a.open(ctx); err == nil { // without a place for state there are no programs
+		defer box.Close()
+		if isTerminal(a.err) { // the first time takes seconds
+			fmt.Fprint(a.err, "\r\x1b[Klooking for programs that help …")
+		}
+		_, err := box.MediaPrograms(ctx)
+		if isTerminal(a.err) {
+			fmt.Fprint(a.err, "\r\x1b[K")
+		}
+		if err != nil {
+			return media.Result{}, err
+		}
+		p = box.MediaPipeline()
 	}
-	return a.runMedia(ctx, box.MediaPipeline(), file, in, statement)
+	return a.runMedia(ctx, p, file, in, statement)
 }
 
 // give shows or writes what a statement gave.
@@ -188,7 +211,11 @@ func (a *app) give(res *media.Result, out string, force bool) error {
 	switch {
 	case res.Read != nil:
 		text := res.Read.Text
-		if text == "" {
+		if words, ok := res.Read.Data.(string); ok && text == "" {
+			if text = words; strings.TrimSpace(text) == "" {
+				fmt.Fprintln(a.err, "Note: There are no words in it.")
+			}
+		} else if text == "" {
 			var err error
 			if text, err = jsonText(res.Read.Data); err != nil {
 				return err

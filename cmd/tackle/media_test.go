@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,5 +110,65 @@ func TestM3_ARealClientWorksOnMedia(t *testing.T) {
 	// Files outside of the rules stay closed, whatever tool asks.
 	if text, failed = query("file:missing.csv", "extract text"); !failed || !strings.Contains(text, "does not exist") {
 		t.Error(text)
+	}
+}
+
+// Pictures are read where a program for it is here, also by statements that need none otherwise: a redaction that left a
+// number in a scan would be worse than none.
+func TestPicturesAreReadAtATerminal(t *testing.T) {
+	tesseract, err := exec.LookPath("tesseract")
+	if err != nil {
+		if os.Getenv("TACKLE_ORACLES") == "1" {
+			t.Fatal("tesseract is not here, and TACKLE_ORACLES asks for it: scripts/deps.sh installs tesseract-ocr tesseract-ocr-eng")
+		}
+		t.Skip("tesseract is not here: scripts/deps.sh installs tesseract-ocr tesseract-ocr-eng")
+	}
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin") // with this program alone, so that no others are tried
+	if err := errors.Join(os.Mkdir(bin, 0o755), os.Symlink(tesseract, filepath.Join(bin, "tesseract"))); err != nil {
+		t.Fatal(err)
+	}
+	work := filepath.Join(dir, "work")
+	if err := os.Mkdir(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	command, err := exec.LookPath("tackle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) (string, string) {
+		t.Helper()
+		cmd := exec.Command(command, append([]string{"-C", work, "--state", filepath.Join(dir, ".state"), "--no-config", "media"}, args...)...)
+		cmd.Dir = work
+		cmd.Env = append(os.Environ(), "PATH="+bin, "HOME="+dir, "XDG_STATE_HOME="+dir+"/s", "XDG_CONFIG_HOME="+dir+"/c")
+		var out, said strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &said
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %v %s", args, err, said.String())
+		}
+		return out.String(), said.String()
+	}
+	const word = "../../media/engine/ext/probe.png" // it says tackle
+	here, err := filepath.Abs(word)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := run(here, "extract text"); strings.TrimSpace(out) != "tackle" {
+		t.Errorf("reads %q", out)
+	}
+	run(here, "convert to=pdf", "-o", "scan.pdf")
+	if out, _ := run("scan.pdf", "extract text"); !strings.Contains(strings.ReplaceAll(out, " ", ""), "tackle") { // it may take one word for two
+		t.Errorf("reads %q of the scan", out)
+	}
+	_, said := run("scan.pdf", "redact match=tackle", "-o", "gone.pdf")
+	if !strings.Contains(said, "OCR") {
+		t.Errorf("says %q", said)
+	}
+	if out, _ := run("gone.pdf", "extract text"); strings.Contains(strings.ReplaceAll(out, " ", ""), "tackle") {
+		t.Errorf("the word is still read: %q", out)
+	}
+	run("empty:png", "image resize width=20 height=20", "-o", "white.png")
+	if out, said := run("white.png", "extract text"); strings.TrimSpace(out) != "" || !strings.Contains(said, "no words in it") {
+		t.Errorf("of a white picture: %q %q", out, said)
 	}
 }

@@ -238,13 +238,13 @@ var rows = []tableRow{
 		- doc ppt eml: Convert it first: convert to=md
 		- xls: Convert it first: convert to=xlsx
 		- png: works on`},
-	{`normalize`, `+ docx pptx odt ods odp epub: PK
+	{`normalize`, `+ docx xlsx pptx odt ods odp epub: PK
 		+ csv txt md html json yaml svg: Apple
 		+ fodt: quick brown
 		+ rtf: {\rtf1
 		- pdf: no line endings
 		- doc ppt eml: Convert it first: convert to=md
-		- xlsx xls: Convert it first: convert to=csv
+		- xls: Convert it first: convert to=xlsx
 		- png mp3: works on`},
 	{`update_text anchor="$W" replace="[new]" | extract text`, `+ docx pptx odt odp csv txt md html json yaml rtf epub fodt svg: [new]
 		- pdf: lines do not flow
@@ -255,11 +255,11 @@ var rows = []tableRow{
 		+ xlsx ods xls: No differences in the values of cells.
 		- png mp3: works on`},
 	{`append text="more"`, `+ csv txt md html json yaml svg: more
-		- pdf png mp3: works on text/*
+		- pdf png mp3: works on text files
 		- docx odt doc ppt pptx odp rtf epub fodt eml: Convert it first: convert to=md
 		- xlsx ods xls: Convert it first: convert to=csv`},
 	{`apply_patch patch="--- a\n+++ a\n@@ -1 +1 @@\n-no such line\n+x\n"`, `- csv txt md html json yaml svg: hunk #1
-		- pdf png mp3: works on text/*
+		- pdf png mp3: works on text files
 		- docx odt doc ppt pptx odp rtf epub fodt eml: Convert it first: convert to=md
 		- xlsx ods xls: Convert it first: convert to=json`},
 	{`data set path="[0]" value=7`, `+ json: 7

@@ -381,6 +381,10 @@ func TestM7_Gate(t *testing.T) {
 	if res.OK() || !errors.Is(res.Err.Err, no) || opened != 0 || len(asked) != 1 || asked[0].Tool != "media_query" {
 		t.Errorf("%s; opened %d; asked %v", res.Text(), opened, asked)
 	}
+	var args map[string]string
+	if err := json.Unmarshal(asked[0].Args, &args); err != nil || len(args) != 2 || args["media_id"] != a.ID || args["q"] != "sanitize" {
+		t.Errorf("the gate was told %s (%v)", asked[0].Args, err)
+	}
 	// What is not understood is not asked about.
 	d.query(a.ID, "sanitise it")
 	d.call("media_query", map[string]any{"media_id": a.ID})

@@ -48,6 +48,9 @@ type mediaData struct {
 	Next   int // of the first line of the next piece; 0 for none
 	Prior  int // of the piece before; 0 for none
 	AsText bool
+	Page   int    // of a document, which is drawn; 0 for none
+	Drawn  string // where the picture of it is
+	Beside []tab  // pages
 }
 
 // mediaFrom is something that media was made from: media of the session where ID is not empty.
@@ -74,8 +77,23 @@ func (c *Console) media(r *http.Request, p *page) error {
 		return err
 	}
 	own := link("/sessions", id.Session) + link("/media", id.Media)
-	d.AsText = v.Text && (v.Media.View == core.TextView || r.URL.Query().Get("as") == "text" || v.Problem != "")
+	as := r.URL.Query().Get("as")
+	d.AsText = v.Text && (v.Media.View == core.TextView || v.Media.View == core.DocumentView && v.Pages == 0 || as == "text" || v.Problem != "")
 	switch {
+	case v.Pages > 0 && !d.AsText:
+		n, err := numberParam(r, "page")
+		if err != nil {
+			return err
+		}
+		d.Page = int(max(1, min(n, int64(v.Pages))))
+		d.Drawn = withQuery(link("/api/sessions", id.Session)+link("/media", id.Media)+"/picture", "page", d.Page)
+		at := func(name string, n int) tab { return tab{Name: name, To: withQuery(own, "page", n)} }
+		if d.Page > 1 {
+			d.Beside = append(d.Beside, at("Page before", d.Page-1))
+		}
+		if d.Page < v.Pages {
+			d.Beside = append(d.Beside, at("Next page", d.Page+1))
+		}
 	case d.AsText:
 		from, err := numberParam(r, "from")
 		if err != nil {

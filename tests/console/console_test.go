@@ -64,7 +64,7 @@ func play(t *testing.T, p *place, scenario string, env ...string) {
 // X5, P8, P9, UI-009, UI-010: what a person does in the console, in a real browser.
 func TestX5_InABrowser(t *testing.T) {
 	browser(t)
-	for _, scenario := range []string{"approve", "deny", "hunks", "always", "undo", "try", "restart", "hostile", "keyboard", "roles", "plain", "tabs", "media", "paint"} {
+	for _, scenario := range []string{"approve", "deny", "hunks", "always", "undo", "try", "restart", "hostile", "keyboard", "roles", "plain", "tabs", "media", "documents", "paint"} {
 		t.Run(scenario, func(t *testing.T) {
 			play(t, open(t, t.TempDir()), scenario)
 		})

@@ -1,7 +1,7 @@
 // What a person does in the console. Usage: node scenarios.mjs NAME, with MODULES, CHROMIUM, CONTROL and BASE set.
 import { createRequire } from "node:module";
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 
 const { MODULES, CHROMIUM, CONTROL, BASE, TO } = process.env;
 const { chromium } = createRequire(MODULES + "/")("playwright-core");
@@ -54,6 +54,19 @@ async function key(page, k) {
   await card(page).waitFor();
   await settled(page);
   await page.keyboard.press(k);
+}
+
+// pdf makes a PDF with a line of text on each of its pages.
+function pdf(lines) {
+  const objects = ["<</Type/Catalog/Pages 2 0 R>>", `<</Type/Pages/Count ${lines.length}/Kids[${lines.map((_, i) => `${4 + 2 * i} 0 R`).join(" ")}]>>`, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"];
+  for (const [i, line] of lines.entries()) {
+    const text = `BT /F 24 Tf 72 700 Td (${line}) Tj ET 72 600 300 40 re f`;
+    objects.push(`<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 3 0 R>>>>/Contents ${5 + 2 * i} 0 R>>`, `<</Length ${text.length}>>stream\n${text}\nendstream`);
+  }
+  let out = "%PDF-1.4\n";
+  const places = objects.map((o, i) => { const at = out.length; out += `${i + 1} 0 obj\n${o}\nendobj\n`; return at; });
+  const xref = out.length;
+  return out + `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.map((p) => `${String(p).padStart(10, "0")} 00000 n \n`).join("")}trailer\n<</Size ${objects.length + 1}/Root 1 0 R>>\nstartxref\n${xref}\n%%EOF\n`;
 }
 
 // ── Scenarios ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -492,6 +505,59 @@ const scenarios = {
     await plain.getByRole("link", { name: "Next rows" }).click();
     await plain.getByText("order 150", { exact: true }).waitFor();
     assert.equal(await plain.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+  },
+
+  // Documents: their words, the pages of a PDF as pictures, and what a redaction changed. Nothing in them runs.
+  async documents() {
+    const page = await visit();
+    const at = (engine, name) => new URL(`../../media/engine/${engine}/testdata/${name}`, import.meta.url);
+    const attach = (Name, data) => control("attach", { Session: "desk", Name, Content: Buffer.from(data).toString("base64") });
+    const ids = {};
+    for (const [engine, name] of [["ooxml", "contract.docx"], ["ooxml", "gen.pptx"], ["odf", "contract.odt"], ["odf", "deck.odp"], ["legacy", "contract.epub"], ["legacy", "contract.doc"], ["legacy", "contract.rtf"]]) ids[name] = await attach(name, await readFile(at(engine, name)));
+    ids["letter.eml"] = await attach("letter.eml", "From: a@example.org\r\nTo: b@example.org\r\nSubject: <b>Hello</b>\r\nDate: Mon, 2 Jun 2025 10:00:00 +0000\r\nMIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<p>The offer</p><script>document.title = 'ran'</script><img src=x onerror=\"document.title='ran'\">\r\n");
+    ids["report.pdf"] = await attach("report.pdf", pdf(["First page of the report", "Second page <b>bold</b>", "Third page"]));
+    ids["broken.pdf"] = await attach("broken.pdf", "%PDF-1.7 nothing more");
+    const words = { "contract.docx": "Employment contract", "gen.pptx": "123-45-6789", "contract.odt": "Employment contract", "deck.odp": "Slide", "contract.epub": "Employment contract", "contract.doc": "Employment contract", "contract.rtf": "Employment contract", "letter.eml": "The offer" };
+    for (const [name, word] of Object.entries(words)) {
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.goto(`${BASE}/sessions/desk/media/${ids[name]}`);
+        await page.getByRole("region", { name: "Content" }).getByText(word).first().waitFor();
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `${name} is wider than the window at ${width}`);
+      }
+      assert.equal(await page.locator(".numbered :is(b, img, script, table)").count(), 0, `${name}: words are words, whatever they hold`);
+      assert.doesNotMatch(await page.title(), /ran/);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    // Pages of a PDF, one after the other, by keyboard. What draws them is compiled for the first.
+    await page.goto(`${BASE}/sessions/desk/media/${ids["report.pdf"]}`, { waitUntil: "domcontentloaded" });
+    const drawn = () => page.waitForFunction(() => document.images.length === 1 && document.images[0].complete && document.images[0].naturalWidth > 400, null, { timeout: 100_000 });
+    await drawn();
+    await page.getByRole("link", { name: "Next page" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("group", { name: "Page 2 of 3" }).waitFor();
+    await drawn();
+    await page.getByLabel("Page", { exact: true }).fill("3");
+    await page.keyboard.press("Enter");
+    await page.getByRole("group", { name: "Page 3 of 3" }).waitFor();
+    await drawn();
+    assert.equal(await page.getByRole("link", { name: "Next page" }).count(), 0);
+    await page.getByRole("link", { name: "Words", exact: true }).click();
+    await page.getByRole("region", { name: "Content" }).getByText("Second page <b>bold</b>").waitFor();
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.goBack();
+    await drawn();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "a page is no wider than a narrow window");
+    // One that is broken says so.
+    await page.goto(`${BASE}/sessions/desk/media/${ids["broken.pdf"]}`);
+    await page.getByRole("alert").waitFor();
+    // What a redaction changed, line by line.
+    const redacted = await call("media_query", { media_id: ids["contract.docx"], q: "redact match=/[0-9]{3}-[0-9]{2}-[0-9]{4}/" }, "desk");
+    assert.ok(redacted.ok, redacted.text);
+    await page.goto(`${BASE}/sessions/desk/media/${redacted.data.media[0].id}`);
+    await page.getByRole("link", { name: "Before and after" }).click();
+    await page.getByText("The employee with number █").first().waitFor();
+    await page.getByText("The employee with number 123-45-6789").first().waitFor();
   },
 
   // The first paint, measured and printed; what it loads is bounded.

@@ -35,6 +35,30 @@ func plantWideTXT(t testing.TB, g *garden) []byte {
 	return out
 }
 
+// plantFODT is the contract as one file of XML, with a picture in it.
+func plantFODT(t testing.TB, g *garden) []byte {
+	src, err := os.ReadFile("../../media/engine/odf/testdata/contract.fodt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.own("123-45-6789", "body over three spans")
+	g.own("987-65-4321", "footnote")
+	g.own("111-22-3333", "header")
+	g.own("222-33-4444", "comment")
+	g.own("555-66-7777", "tracked deletion")
+	s := string(src)
+	for mark, more := range map[string]string{
+		"</office:text>": `<text:p text:style-name="Standard">Picture <draw:frame draw:name="P" text:anchor-type="as-char" svg:width="1cm" svg:height="1cm"><draw:image><office:binary-data>` + base64.StdEncoding.EncodeToString(picture("of "+g.at("note in a picture"))) + `</office:binary-data></draw:image><svg:desc>` + g.at("alternative text") + `</svg:desc></draw:frame></text:p>`,
+		"</office:meta>": `<meta:user-defined meta:name="Own">` + g.at("own property") + `</meta:user-defined>`,
+	} {
+		if !strings.Contains(s, mark) {
+			t.Fatalf("contract.fodt lacks %s", mark)
+		}
+		s = strings.Replace(s, mark, more+mark, 1)
+	}
+	return []byte(s)
+}
+
 // plantHTML is a page.
 func plantHTML(_ testing.TB, g *garden) []byte {
 	var b strings.Builder

@@ -112,6 +112,7 @@ type Found struct {
 	Name    string
 	Path    string
 	Version string
+	Use     string // what it is for, or would be
 	Reason  string // why it is not used; "" where it is
 	Engine  *media.Engine
 
@@ -274,11 +275,6 @@ func (f *Finder) tried(ctx context.Context, x *Found, trial func() error, versio
 	return true
 }
 
-// missing is what is said of a program that is not there.
-func missing(name, pkg string) Found {
-	return Found{Name: name, Reason: "not installed" + pkg}
-}
-
 // atEnd has something done by Close.
 func (f *Finder) atEnd(do func() error) {
 	if f.origin != nil {
@@ -289,17 +285,14 @@ func (f *Finder) atEnd(do func() error) {
 	f.close = append(f.close, do)
 }
 
-// find looks for a program and makes its report.
-func (f *Finder) find(name, pkg string, names ...string) (Found, bool) {
+// find looks for a program and makes its report. get says how one gets it.
+func (f *Finder) find(name, use, get string, names ...string) (Found, bool) {
 	for _, n := range append([]string{name}, names...) {
 		if p := f.cfg.Look(n); p != "" {
-			return Found{Name: name, Path: p}, true
+			return Found{Name: name, Path: p, Use: use}, true
 		}
 	}
-	if pkg != "" {
-		pkg = "; on Debian: apt install " + pkg
-	}
-	return missing(name, pkg), false
+	return Found{Name: name, Use: use, Reason: "not installed; " + get}, false
 }
 
 // maxOutput bounds what one program prints.

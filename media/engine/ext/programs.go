@@ -35,7 +35,7 @@ func limitOf(r *media.Request) int64 { return r.Limits.WithDefaults().Bytes }
 // pandoc converts between formats of running text, by structure. It runs in its sandbox, where it opens no file but the one
 // it is given: a document can name others. So it does not write docx and odt, for which it opens templates.
 func (f *Finder) pandoc(ctx context.Context) Found {
-	x, ok := f.find("pandoc", "pandoc")
+	x, ok := f.find("pandoc", "RTF from Markdown, HTML and e-books", "on Debian: apt install pandoc")
 	if !ok {
 		return x
 	}
@@ -74,7 +74,7 @@ func (f *Finder) pandoc(ctx context.Context) Found {
 // vips reads pictures in formats that are not read inside: HEIC, and AVIF in plain builds. What is done to them then is done
 // inside.
 func (f *Finder) vips(ctx context.Context) Found {
-	x, ok := f.find("vips", "libvips-tools")
+	x, ok := f.find("vips", "pictures in HEIC and AVIF", "on Debian: apt install libvips-tools")
 	if !ok {
 		return x
 	}
@@ -127,7 +127,7 @@ func (f *Finder) vips(ctx context.Context) Found {
 
 // tesseract reads text from pictures.
 func (f *Finder) tesseract(ctx context.Context) Found {
-	x, ok := f.find("tesseract", "tesseract-ocr tesseract-ocr-eng")
+	x, ok := f.find("tesseract", "the words in pictures and scanned pages", "on Debian: apt install tesseract-ocr tesseract-ocr-eng")
 	if !ok {
 		return x
 	}

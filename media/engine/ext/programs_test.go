@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tackle-dev/tackle/media"
+	"github.com/tackle-dev/tackle/media/engine/ext"
 )
 
 // pandoc makes RTF of what nothing inside makes RTF of, and reads documents for who asks it alone.
@@ -73,6 +74,46 @@ func TestVips(t *testing.T) {
 		}
 		if all := want.Bounds().Dx() * want.Bounds().Dy(); off*100 > all {
 			t.Errorf("%s: %d of %d dots are another", format, off, all)
+		}
+	}
+}
+
+// whisper-cli and vosk-transcriber are not packaged: programs that take their command lines and write what they write stand
+// for them. That they read the model shows that a confined program is given it.
+func TestRecognisersWithAModel(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "model.bin")
+	if err := os.WriteFile(model, []byte("weights"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const check = `while [ $# -gt 0 ]; do case "$1" in -m) model=$2;; -l) lang=$2;; -f|-i) sound=$2;; -of|-o) out=$2;; esac; shift; done
+[ "$(cat "$model")" = weights ] || { echo 'no model' >&2; exit 3; }
+[ "$(head -c 4 "$sound")" = RIFF ] || { echo 'no sound' >&2; exit 4; }
+`
+	whisper := fake(t, check+`printf '{"transcription":[{"offsets":{"from":500,"to":1250},"text":" hello in %s"}]}' "$lang" > "$out.json"`)
+	vosk := fake(t, check+`printf '1\n00:00:00,500 --> 00:00:01,250\nhello there\n\n' > "$out"`)
+	for _, tt := range []struct{ name, program, args, want string }{
+		{"whisper-cli", whisper, `lang="de-DE" out=srt`, "1\n00:00:00,500 --> 00:00:01,250\nhello in de\n\n"},
+		{"vosk-transcriber", vosk, "out=json", `{"segments":[{"start":0.5,"end":1.25,"text":"hello there"}],"text":"hello there"}`},
+	} {
+		m := open(t, func(c *ext.Config) {
+			c.Model = model
+			c.Look = func(name string) string {
+				if name == tt.name {
+					return tt.program
+				}
+				return ""
+			}
+		})
+		wav := run(t, m.pipe, media.Payload{Data: []byte("RIFF$\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), Name: "a.wav"}, "audio transcribe "+tt.args)
+		if got := wav.Read.Text; got != tt.want {
+			t.Errorf("%s: %q", tt.name, got)
+		}
+		m.finder.Close()
+	}
+	m := open(t, func(c *ext.Config) { only()(c); c.Look = func(string) string { return whisper } })
+	for _, f := range m.found {
+		if strings.HasPrefix(f.Name, "whisper") && !strings.Contains(f.Reason, "media.speech.model_file") {
+			t.Errorf("without a model: %q", f.Reason)
 		}
 	}
 }

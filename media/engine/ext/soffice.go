@@ -55,17 +55,18 @@ type office struct {
 	path   string
 	python string
 
-	mu     sync.Mutex // one file at a time
-	dir    Folder
-	worker Resident
-	jobs   int
-	colds  int // times in a row that the one that keeps running failed
+	mu      sync.Mutex // one file at a time
+	dir     Folder
+	worker  Resident
+	version string
+	jobs    int
+	colds   int // times in a row that the one that keeps running failed
 }
 
 func (o *office) limit() time.Duration { return cmp.Or(o.f.cfg.OfficeTime, officeLimit) }
 
 func (f *Finder) soffice(ctx context.Context) Found {
-	x, ok := f.find("soffice", "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui python3-uno", "libreoffice")
+	x, ok := f.find("soffice", "office documents in more formats, and as PDF", "on Debian: apt install libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui python3-uno", "libreoffice")
 	if !ok {
 		return x
 	}
@@ -80,7 +81,7 @@ func (f *Finder) soffice(ctx context.Context) Found {
 			err = errors.New("it made no PDF of a small file")
 		}
 		if x.Version = "started for each file"; o.worker != nil {
-			x.Version = "kept running"
+			x.Version = strings.TrimSpace(o.version + " kept running")
 		}
 		return err
 	}
@@ -261,10 +262,12 @@ func (o *office) start(ctx context.Context) error {
 	o.worker = w
 	c, stop := context.WithTimeout(ctx, 60*time.Second)
 	defer stop()
-	ready, err := w.Ask(c, "")
-	if err == nil && ready != "ready" {
-		err = errors.New(ready)
+	said, err := w.Ask(c, "")
+	version, ready := strings.CutPrefix(said, "ready")
+	if err == nil && !ready {
+		err = errors.New(said)
 	}
+	o.version = strings.TrimSpace(version)
 	return err
 }
 

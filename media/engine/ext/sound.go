@@ -27,7 +27,7 @@ const sounds = "aac,ac3,aiff,amr,ape,asf,au,avi,caf,dts,eac3,flac,flv,gsm,loas,m
 
 // ffmpeg decodes any sound to samples of 16 kHz. It has a filter of its own before it leaves samples out.
 func (f *Finder) ffmpeg(ctx context.Context) Found {
-	x, ok := f.find("ffmpeg", "ffmpeg")
+	x, ok := f.find("ffmpeg", "sound of more formats, and of videos, to be written down", "on Debian: apt install ffmpeg")
 	if !ok {
 		return x
 	}
@@ -184,7 +184,7 @@ func english(r *media.Request, name string) error {
 
 // pocketsphinx writes English speech down.
 func (f *Finder) pocketsphinx(ctx context.Context) Found {
-	x, ok := f.find("pocketsphinx", "pocketsphinx pocketsphinx-en-us", "pocketsphinx_continuous")
+	x, ok := f.find("pocketsphinx", "English speech to text, with many mistakes", "on Debian: apt install pocketsphinx pocketsphinx-en-us", "pocketsphinx_continuous")
 	if !ok {
 		return x
 	}
@@ -251,12 +251,12 @@ func sphinxSegments(out string) []segment {
 
 // whisper writes speech down with whisper.cpp, where the operator named a model.
 func (f *Finder) whisper(ctx context.Context) Found {
-	x, ok := f.find("whisper-cli", "")
+	x, ok := f.find("whisper-cli", "speech to text", "it is a part of whisper.cpp. A service can be named instead: media.speech.url")
 	switch {
 	case !ok:
 		return x
 	case f.cfg.Model == "":
-		x.Reason = "it is here, and no model is configured: media.speech.model"
+		x.Reason = "it is here, and no model is configured: media.speech.model_file"
 		return x
 	case !f.cfg.Exists(f.cfg.Model):
 		x.Reason = "there is no model at " + f.cfg.Model
@@ -301,12 +301,12 @@ func (f *Finder) whisper(ctx context.Context) Found {
 
 // vosk writes speech down with the models that its user has fetched.
 func (f *Finder) vosk(ctx context.Context) Found {
-	x, ok := f.find("vosk-transcriber", "")
+	x, ok := f.find("vosk-transcriber", "speech to text", "it comes with the Python package vosk")
 	switch {
 	case !ok:
 		return x
 	case f.cfg.Model == "" || !f.cfg.Exists(f.cfg.Model):
-		x.Reason = "it is here, and no folder with a model is configured: media.speech.model"
+		x.Reason = "it is here, and no folder with a model is configured: media.speech.model_file"
 		return x
 	}
 	do := func(ctx context.Context, r *media.Request) (media.Result, error) {
@@ -357,7 +357,7 @@ func seconds(s string) float64 {
 
 // speechService is a service that the operator named. It is not tried: that would send sound before anybody asked for it.
 func speechService(s *Speech) Found {
-	x := Found{Name: "speech service", Path: s.URL, Version: s.Model}
+	x := Found{Name: "speech service", Path: s.URL, Version: s.Model, Use: "speech to text, sent there"}
 	if s.URL == "" || s.Model == "" || s.Post == nil {
 		x.Reason = "media.speech needs a url and a model"
 		return x

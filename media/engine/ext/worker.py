@@ -93,7 +93,15 @@ try:
 except Exception as e:
     say("LibreOffice did not start: %s" % e)
     sys.exit(1)
-say("ready")
+def version():
+    try:
+        product = make("com.sun.star.configuration.ConfigurationProvider").createInstanceWithArguments(
+            "com.sun.star.configuration.ConfigurationAccess", (value("nodepath", "/org.openoffice.Setup/Product"),))
+        return product.getByName("ooSetupVersionAboutBox")
+    except Exception:
+        return ""
+
+say("ready " + version())
 for line in sys.stdin:
     state["job"] = json.loads(line)
     try:

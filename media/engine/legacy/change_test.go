@@ -64,3 +64,18 @@ func TestNormalizeRTFAndEPUB(t *testing.T) {
 		t.Errorf("a second time: %d %q", res.Counts.Modified, res.Warnings)
 	}
 }
+
+// Words that e-books are built of are no reason to refuse, and the book still holds together.
+func TestRedactWordsOfTheBook(t *testing.T) {
+	list := strings.Fields("content section sections stylesheet toc title nav page text document html meta cover container navigation")
+	for name, anchor := range map[string]string{"contract.epub": "Employment contract", "rep.epub": "Introduction"} {
+		in := *must(t, sample(t, name), `update_text anchor="`+anchor+`" replace="The `+strings.Join(list, ", ")+` of it"`).Media
+		for _, word := range list {
+			res := must(t, in, "redact match="+word+" replace=X")
+			got := must(t, *res.Media, "extract text").Read.Text
+			if _, after, ok := strings.Cut(got, "The "); !ok || strings.Contains(after[:strings.Index(after, " of it")], word) {
+				t.Errorf("%s, %s: %.300q", name, word, got)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -145,6 +146,8 @@ var epubInline = []string{"a", "abbr", "b", "bdi", "bdo", "big", "cite", "code",
 // raster are the extensions of pictures whose metadata can be taken away.
 var raster = map[string]bool{".png": true, ".jpg": true, ".jpeg": true, ".webp": true}
 
+var tags = regexp.MustCompile(`<[/]?[A-Za-z_][^<>]*>`)
+
 // markupPart reports whether a member is markup or a style sheet, in which words can stand.
 func markupPart(name string) bool {
 	return slices.Contains([]string{".xhtml", ".html", ".htm", ".xml", ".opf", ".ncx", ".svg", ".smil", ".pls"}, path.Ext(strings.ToLower(name)))
@@ -160,7 +163,7 @@ func redactEPUB(ctx context.Context, r *media.Request) (media.Result, error) {
 	if err != nil {
 		return media.Result{}, err
 	}
-	w := &text.Words{Patterns: red.Patterns, Replacement: red.Replacement, Inline: epubInline}
+	w := b.words(red)
 	changed := map[string][]byte{}
 	var forgot []string
 	for _, name := range b.zip.Names() {
@@ -227,22 +230,56 @@ func redactEPUB(ctx context.Context, r *media.Request) (media.Result, error) {
 		return media.Result{}, err
 	}
 	warnings := append(red.Unfound(), forgot...)
-	more, err := verifyEPUB(out, red, w, r)
+	more, err := verifyEPUB(out, red, r)
 	if err != nil {
 		return media.Result{}, err
 	}
 	return media.Result{Media: &media.Payload{Data: out}, Warnings: append(warnings, more...), Counts: media.Counts{Modified: red.Count}}, nil
 }
 
-func verifyEPUB(out []byte, red *tree.Redaction, w *text.Words, r *media.Request) (warnings []string, err error) {
+// words finds what is to be redacted in a part. Where an attribute names another part, or a type, it stays: the book would
+// not hold together.
+func (b *book) words(red *tree.Redaction) *text.Words {
+	files := map[string]bool{}
+	for _, name := range b.zip.Names() {
+		files[path.Base(name)] = true
+	}
+	return &text.Words{Patterns: red.Patterns, Replacement: red.Replacement, Inline: epubInline, Leave: func(_, attr, value string) bool {
+		switch attr {
+		case "href", "src", "full-path", "xlink:href", "data", "poster":
+			if u, err := url.PathUnescape(value); err == nil {
+				value = u
+			}
+			return files[path.Base(value)] && !strings.Contains(value, "://")
+		case "media-type", "xmlns", "version", "epub:type", "type", "rel", "properties", "property", "role":
+			return true
+		}
+		return strings.HasPrefix(attr, "xmlns:")
+	}}
+}
+
+// usual are the words of which programs make the names of parts.
+var usual = strings.Fields("meta inf mimetype container oebps ops epub content package book toc ncx nav navigation text title page titlepage section sections chapter chapters part cover index styles style stylesheet css images image fonts font media misc xhtml html xml opf encryption rights")
+
+// nameHit looks through what of the name of a part no program would have given it.
+func nameHit(name string, red *tree.Redaction) (string, error) {
+	hit, err := red.Hit(name)
+	if err != nil || slices.Contains(usual, strings.ToLower(strings.Trim(hit, "0123456789./_-"))) {
+		return "", err
+	}
+	return hit, nil
+}
+
+func verifyEPUB(out []byte, red *tree.Redaction, r *media.Request) (warnings []string, err error) {
 	sub := &media.Request{In: media.Payload{Data: out, Name: r.In.Name, MIME: epubMIME}, Limits: r.Limits}
 	b, err := openEPUB(sub)
 	if err != nil {
 		return nil, err
 	}
+	w := b.words(red)
 	pictures := false
 	for _, name := range b.zip.Names() {
-		if hit, err := red.Hit(name); err != nil || hit != "" {
+		if hit, err := nameHit(name, red); err != nil || hit != "" {
 			if err == nil {
 				err = tree.Left("the name of the part "+name, hit)
 			}
@@ -252,8 +289,12 @@ func verifyEPUB(out []byte, red *tree.Redaction, w *text.Words, r *media.Request
 		if err != nil {
 			return nil, err
 		}
+		plain := src
+		if markupPart(name) { // whose tags are looked through below
+			plain = tags.ReplaceAll(src, nil)
+		}
 		for _, p := range red.Plain() {
-			if bytes.Contains(src, []byte(p)) {
+			if bytes.Contains(plain, []byte(p)) && name != "mimetype" {
 				return nil, tree.Left("the part "+name, p)
 			}
 		}
@@ -266,6 +307,7 @@ func verifyEPUB(out []byte, red *tree.Redaction, w *text.Words, r *media.Request
 			if hit, err = red.Scan(src); len(hit) < 8 { // shorter ones mean nothing in what is all but random
 				hit = ""
 			}
+		case name == "mimetype":
 		default:
 			hit, err = red.Scan(src)
 		}

@@ -352,7 +352,10 @@ func wordy(n *tree.Node, attr string) bool {
 	if !ok {
 		local, prefix = prefix, ""
 	}
-	if slices.Contains([]string{"style:display-name", "manifest:full-path", "chart:values-cell-range-address", "chart:label-cell-address"}, attr) ||
+	if attr == "manifest:full-path" {
+		return !customary.MatchString(n.Get(attr)) // the parts that the format names keep their names
+	}
+	if slices.Contains([]string{"style:display-name", "chart:values-cell-range-address", "chart:label-cell-address"}, attr) ||
 		attr == "config:name" && n.Name == "config:config-item-map-entry" { // the view of a sheet, by its name
 		return true
 	}

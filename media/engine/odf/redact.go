@@ -297,7 +297,7 @@ func paragraph(words, prefix string) string {
 }
 
 // customary are the names of parts that the format gives, and those that programs make up of digits.
-var customary = regexp.MustCompile(`^((Object [0-9]+/)?(mimetype|content\.xml|styles\.xml|meta\.xml|settings\.xml|manifest\.rdf|layout-cache)|META-INF/(manifest|documentsignatures|macrosignatures)\.xml|Thumbnails/thumbnail\.png|Configurations2/[A-Za-z/.]*|(Pictures|ObjectReplacements|media)/(Object )?[0-9A-Fa-f]*\.?[a-z]*|Object [0-9]+)$`)
+var customary = regexp.MustCompile(`^(((Object |Chart)[0-9]+/)?(mimetype|content\.xml|styles\.xml|meta\.xml|settings\.xml|manifest\.rdf|layout-cache)|META-INF/(manifest|documentsignatures|macrosignatures)\.xml|Thumbnails/thumbnail\.png|Configurations2/[A-Za-z/.]*|(Pictures|ObjectReplacements|media)/(Object )?[0-9A-Fa-f]*\.?[a-z]*|Object [0-9]+)$`)
 
 // raster are pictures of dots, which hold words only for eyes.
 var raster = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/tiff", "image/bmp", "image/avif", "image/heic"}
@@ -357,6 +357,59 @@ func dots(src []byte, red *tree.Redaction) (string, error) {
 	return hit, err
 }
 
+var tags = regexp.MustCompile(`<[/]?[A-Za-z_][^<>]*>`)
+
+// spelled returns a word that is left in the source of a part, in places where nobody reads it too. What the format itself
+// spells with it (the names of elements, of parts, of types) is not that word.
+func (d *doc) spelled(name string, src []byte, red *tree.Redaction) (string, error) {
+	var left []string
+	for _, w := range red.Plain() {
+		if bytes.Contains(src, []byte(w)) {
+			left = append(left, w)
+		}
+	}
+	if len(left) == 0 || name == "mimetype" {
+		return "", nil
+	}
+	if !xmlPart(name) {
+		return left[0], nil
+	}
+	bare := tags.ReplaceAll(src, nil)
+	for _, w := range left {
+		if bytes.Contains(bare, []byte(w)) {
+			return w, nil
+		}
+	}
+	root, err := tree.Parse(name, src, space, d.r.Limits)
+	if err != nil {
+		return "", err
+	}
+	var own strings.Builder
+	own.WriteString("content.xml styles.xml settings.xml meta.xml manifest.rdf mimetype application/vnd.oasis.opendocument. text/xml image/png image/svg+xml " +
+		"paragraph ruby chart graphic presentation page standard heading footnote endnote header footer left right center justify normal bold italic none solid auto true false simple string float date " +
+		"body list caption index contents subtitle quotations signature sender addressee frame graphics numbering bullet symbols internet link line indent marginalia preformatted default ")
+	root.Walk(func(n *tree.Node) bool {
+		own.WriteString(n.Name + " ")
+		for i := range n.Attr {
+			own.WriteString(n.Attr[i].Name + " ")
+		}
+		return own.Len() < 1<<20
+	})
+	format, hit := strings.ToLower(own.String()), ""
+	root.Walk(func(n *tree.Node) bool {
+		for i := range n.Attr {
+			a := &n.Attr[i]
+			for _, w := range left {
+				if !strings.HasPrefix(a.Name, "xmlns") && a.Name != "config:name" && strings.Contains(a.Val, w) && !strings.Contains(format, strings.ToLower(w)) {
+					hit = w
+				}
+			}
+		}
+		return hit == ""
+	})
+	return hit, nil
+}
+
 // verify opens the result, reads every member of it and looks for what should be gone.
 func (d *doc) verify(ctx context.Context, out []byte, red *tree.Redaction) error {
 	v, err := open(&media.Request{In: media.Payload{Data: out, Name: d.r.In.Name, MIME: d.r.In.MIME}, Limits: d.r.Limits, ReadText: d.r.ReadText})
@@ -379,10 +432,10 @@ func (d *doc) verify(ctx context.Context, out []byte, red *tree.Redaction) error
 		if err != nil {
 			return err
 		}
-		for _, w := range red.Plain() {
-			if bytes.Contains(src, []byte(w)) {
-				return tree.Left("the part "+name, w)
-			}
+		if hit, err := v.spelled(name, src, red); err != nil {
+			return err
+		} else if hit != "" {
+			return tree.Left("the part "+name, hit)
 		}
 		switch kind := media.Identify(media.Payload{Data: src, Name: path.Base(name)}).MIME; {
 		case len(bytes.TrimSpace(src)) == 0 || name == "mimetype":

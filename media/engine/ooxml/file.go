@@ -79,6 +79,7 @@ type file struct {
 	zip      *pack.File
 	main     string // the part of the document or the presentation
 	deck     bool   // a presentation
+	depth    int    // how many files it stands within
 	parts    map[string][]byte
 	trees    map[string]*tree.Node
 	changed  map[string][]byte // nil value: removed
@@ -536,6 +537,9 @@ func (f *file) bytes() ([]byte, error) {
 		return nil, err
 	}
 	data, err := f.zip.Rewrite(f.changed)
+	if stop := f.r.Limits.Err(); stop != nil {
+		return nil, stop
+	}
 	if err != nil {
 		return nil, media.Failf("%s cannot be written: %v.", f.r.In.Name, err)
 	}

@@ -238,3 +238,29 @@ func TestOOXMLStops(t *testing.T) {
 		}
 	}
 }
+
+// Files within files are looked into a few deep and no further, by whatever way they stand in each other.
+func TestNestedContainersOOXML(t *testing.T) {
+	ole := "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+	for name, wrap := range map[string]func(in []byte) [3]string{
+		"as documents": func(in []byte) [3]string { return [3]string{"word/embeddings/a.docx", "package", string(in)} },
+		"as objects":   func(in []byte) [3]string { return [3]string{"word/embeddings/a.bin", "oleObject", ole + string(in)} },
+	} {
+		in := doc(t, wp(wr(ssn)))
+		for range 12 {
+			in = doc(t, wp(wr(ssn)), wrap(in.Data))
+		}
+		for _, do := range []string{redactAll, "sanitize"} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := run(t, in, do)
+			runtime.ReadMemStats(&after)
+			if name == "as documents" && (err == nil || !strings.Contains(err.Error(), "deep")) {
+				t.Errorf("%s, %s: %v", name, do, err)
+			}
+			if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 200 {
+				t.Errorf("%s, %s: it took %d MB", name, do, n)
+			}
+		}
+	}
+}

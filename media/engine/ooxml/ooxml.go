@@ -70,6 +70,9 @@ func convert(_ context.Context, r *media.Request) (media.Result, error) {
 	if d.Title == "" {
 		d.Title = media.Base(r.In.Name)
 	}
+	if err := r.Limits.Err(); err != nil {
+		return media.Result{}, err
+	}
 	if n := d.Deletions(); n > 0 {
 		f.warn("Text that is deleted but tracked was left out: %s.", counted(n, "piece"))
 	}

@@ -363,10 +363,14 @@ func (f *file) redactSVG(name string, red *tree.Redaction) error {
 	return nil
 }
 
+func (f *file) tooDeep() error {
+	return media.Failf("%s holds files within files more than %d deep, which are not looked into. Take them out first.", f.r.In.Name, deepestEmbedding)
+}
+
 // redactInner changes a file within the file by the engine that knows it.
 func (f *file) redactInner(ctx context.Context, name string, red *tree.Redaction, depth int) error {
 	if depth >= deepestEmbedding {
-		return media.Failf("%s holds files within files more than %d deep, which are not looked into. Take them out first: sanitize removes them.", f.r.In.Name, deepestEmbedding)
+		return f.tooDeep()
 	}
 	data, err := f.part(name)
 	if err != nil {

@@ -34,10 +34,15 @@ type cleaner struct {
 
 // sanitize removes what acts, reaches out or hides.
 func sanitize(ctx context.Context, r *media.Request) (media.Result, error) {
+	return sanitizeAt(ctx, r, 0)
+}
+
+func sanitizeAt(ctx context.Context, r *media.Request, depth int) (media.Result, error) {
 	f, err := change(r)
 	if err != nil {
 		return media.Result{}, err
 	}
+	f.depth = depth
 	c := &cleaner{f, map[string]int{}}
 	before, err := f.reachable()
 	if err != nil {
@@ -345,7 +350,12 @@ func (c *cleaner) inner(ctx context.Context, name string) error {
 	req.Op = "sanitize"
 	do := sheet.Do
 	if req.In.MIME == docxMIME || req.In.MIME == pptxMIME {
-		do = sanitize
+		if c.f.depth >= deepestEmbedding {
+			return c.f.tooDeep()
+		}
+		do = func(ctx context.Context, r *media.Request) (media.Result, error) {
+			return sanitizeAt(ctx, r, c.f.depth+1)
+		}
 	}
 	res, err := do(ctx, &req)
 	if err != nil {

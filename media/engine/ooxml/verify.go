@@ -225,10 +225,14 @@ func (f *file) lookOffice(ctx context.Context, in media.Payload, red *tree.Redac
 	req.In = in
 	switch in.MIME {
 	case docxMIME, pptxMIME:
+		if f.depth >= deepestEmbedding {
+			return "", f.tooDeep()
+		}
 		inner, err := open(&req)
 		if err != nil {
 			return "", err
 		}
+		inner.depth = f.depth + 1
 		for _, n := range inner.names() {
 			if hit, err := inner.look(ctx, n, inner.kindOf(n), red); hit != "" || err != nil {
 				return hit, err

@@ -29,16 +29,47 @@ type glued struct {
 // layout writes characters as lines of words. Characters stand in the order in which the page shows them; a blank is where
 // a gap is, because programs leave gaps without blanks, and put blanks where no gap is.
 func layout(seen []char) string {
-	var out lines
+	out := lines{text: make([]byte, 0, 2*len(seen))}
+	rows(seen, out.write)
+	return string(out.text)
+}
+
+// measured gives the lines with where they stand, in the direction in which they run.
+func measured(seen []char) []line {
+	var out []line
+	rows(seen, func(row []glued) {
+		text := lines{}
+		text.write(row)
+		l := line{text: strings.Join(strings.Fields(clean(string(text.text))), " ")}
+		if l.text == "" {
+			return
+		}
+		sizes := map[float64]int{}
+		for _, g := range row {
+			size := math.Round(g.em*2) / 2
+			if sizes[size] += len(g.text); sizes[size] > sizes[l.size] {
+				l.size = size
+			}
+		}
+		c := row[0]
+		l.left = c.x*c.dx + c.y*c.dy
+		y := c.y*c.dx - c.x*c.dy
+		l.top, l.bottom = y+0.8*c.em, y-0.2*c.em
+		out = append(out, l)
+	})
+	return out
+}
+
+// rows calls do for each line of characters. The line is gone afterwards.
+func rows(seen []char, do func(row []glued)) {
 	var row []glued
 	blank := false
 	flush := func() {
 		if len(row) > 0 {
-			out.write(row)
+			do(row)
 			row = row[:0]
 		}
 	}
-	out.text = make([]byte, 0, 2*len(seen))
 	for i := range seen {
 		c := &seen[i]
 		if empty(c.text) {
@@ -62,7 +93,6 @@ func layout(seen []char) string {
 		row = append(row, g)
 	}
 	flush()
-	return string(out.text)
 }
 
 func empty(s string) bool {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -184,5 +186,47 @@ func TestRedactScan(t *testing.T) {
 	}
 	if w := strings.Join(res.Warnings, " "); !strings.Contains(w, "Page 1: rasterised") {
 		t.Errorf("%q", w)
+	}
+}
+
+// tesseract is an engine that reads pictures with the program.
+func tesseract(t *testing.T) media.Engine {
+	t.Helper()
+	path := oracle(t, "tesseract", "tesseract-ocr")
+	return media.Engine{ID: "tesseract", Convert: []media.Convert{{From: []string{"image/png", "image/jpeg"}, To: []string{"txt"}, Keep: media.Text,
+		Do: func(ctx context.Context, r *media.Request) (media.Result, error) {
+			cmd := exec.CommandContext(ctx, path, "-", "-", "-l", "eng")
+			cmd.Stdin, cmd.Env = bytes.NewReader(r.In.Data), append(os.Environ(), "OMP_THREAD_LIMIT=1")
+			out, err := cmd.Output()
+			return media.Result{Media: &media.Payload{Data: out}}, err
+		}}}}
+}
+
+// A scanned page without text is read, and its number is gone from what can be read of the result; the page beside it stays.
+func TestOracle_RedactScannedPage(t *testing.T) {
+	ocr := tesseract(t)
+	s := newSheet()
+	s.page("BT /F 26 Tf 20 300 Td (The number is "+ssn+") Tj ET", nil)
+	p := pipeline(t, ocr)
+	pics, err := p.Query(t.Context(), in(s.bytes()), "convert to=images")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scan, err := p.Query(t.Context(), pics.List[0], "convert to=pdf | merge with=@b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := p.Query(t.Context(), in(scan.Media.Data), "extract text")
+	if err != nil || !strings.Contains(before.Read.Text, ssn) {
+		t.Fatalf("tesseract reads %q, %v", before.Read.Text, err)
+	}
+	res, err := p.Query(t.Context(), in(scan.Media.Data), redactSSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, res.Media.Data, ssn)
+	after, err := p.Query(t.Context(), in(res.Media.Data), "extract text ocr=force")
+	if err != nil || strings.Contains(after.Read.Text, "6789") || !strings.Contains(after.Read.Text, "Page b") {
+		t.Errorf("tesseract reads %q, %v (%q)", after.Read.Text, err, res.Warnings)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium/enums"
 	"github.com/klippa-app/go-pdfium/requests"
@@ -106,21 +107,33 @@ func (e *engine) read(ctx context.Context, r *media.Request) (pages, warnings []
 	return pages, append(warnings, fmt.Sprintf("Pages without text that was read, because they are pictures: %s.", ranges(unread))), nil
 }
 
+// readable opens a file to read its pages from their content, its cipher taken away; nil where it is not whole, or has no pages
+// that can be found.
+func (e *engine) readable(ctx context.Context, r *media.Request) (*document, error) {
+	f, err := object.Open(r.In.Data, limits(r))
+	if err != nil || f.Repaired {
+		return nil, nil // PDFium says what is wrong with it
+	}
+	d := &document{File: f, name: r.In.Name}
+	if f.Encrypted {
+		if d, err = e.load(ctx, r, &r.In); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.leaves()) == 0 {
+		return nil, nil
+	}
+	return d, d.count(r)
+}
+
 // shown reads the text of the pages from their content, which needs no PDFium. It returns the pages whose characters
 // it does not know; nil for all pages, where the file is not whole. pictured are the pages that show pictures, from 0.
 func (e *engine) shown(ctx context.Context, r *media.Request) (pages []string, pictured map[int]bool, hard []int, err error) {
-	f, err := object.Open(r.In.Data, limits(r))
-	if err != nil || f.Encrypted || f.Repaired {
-		return nil, nil, nil, nil // PDFium says what is wrong with it
-	}
-	d := &document{File: f, name: r.In.Name}
-	leaves := d.leaves()
-	if len(leaves) == 0 {
-		return nil, nil, nil, nil
-	}
-	if err := d.count(r); err != nil {
+	d, err := e.readable(ctx, r)
+	if d == nil || err != nil {
 		return nil, nil, nil, err
 	}
+	leaves := d.leaves()
 	pages, pictured, hard = make([]string, len(leaves)), map[int]bool{}, []int{}
 	var seen []char
 	for i, p := range leaves {
@@ -345,6 +358,30 @@ type line struct {
 
 // toMarkup guesses structure from the look: larger lines are headings, gaps end paragraphs, marks begin items.
 func (e *engine) toMarkup(ctx context.Context, r *media.Request) (media.Result, error) {
+	lines, known, err := e.shownLines(ctx, r)
+	if err == nil && !known {
+		lines, err = e.hardLines(ctx, r)
+	}
+	if err != nil {
+		return media.Result{}, err
+	}
+	doc := flow.Doc{Title: media.Base(r.In.Name), Blocks: blocks(lines)}
+	if len(lines) == 0 {
+		text, err := e.toText(ctx, r) // it may be pictures
+		if err != nil {
+			return media.Result{}, err
+		}
+		doc = flow.ReadText(string(text.Media.Data))
+	}
+	out := doc.Markdown(flow.Options{})
+	if r.To == "html" {
+		out = doc.HTML(flow.Options{})
+	}
+	return media.Result{Media: &media.Payload{Data: []byte(out)}, Warnings: []string{"Headings, paragraphs and lists are guessed from how the pages look; tables are lines of text."}}, nil
+}
+
+// hardLines has PDFium read the lines of all pages.
+func (e *engine) hardLines(ctx context.Context, r *media.Request) ([]line, error) {
 	var lines []line
 	err := e.session(ctx, r, func(w *worker, n int) error {
 		for i := range n {
@@ -374,22 +411,33 @@ func (e *engine) toMarkup(ctx context.Context, r *media.Request) (media.Result, 
 		}
 		return nil
 	})
-	if err != nil {
-		return media.Result{}, err
+	return lines, err
+}
+
+// shownLines reads the lines of pages from their content; known is false where that does not do for all of them.
+func (e *engine) shownLines(ctx context.Context, r *media.Request) (out []line, known bool, err error) {
+	d, err := e.readable(ctx, r)
+	if d == nil || err != nil {
+		return nil, false, err
 	}
-	doc := flow.Doc{Title: media.Base(r.In.Name), Blocks: blocks(lines)}
-	if len(lines) == 0 {
-		text, err := e.toText(ctx, r) // it may be pictures
-		if err != nil {
-			return media.Result{}, err
+	var seen []char
+	for _, p := range d.leaves() {
+		var ok bool
+		seen, _, ok = d.seenOn(p.dict, seen, func() bool { return ctx.Err() != nil })
+		if err := ctx.Err(); err != nil || !ok {
+			return nil, false, err
 		}
-		doc = flow.ReadText(string(text.Media.Data))
+		list := measured(seen)
+		for i := range list {
+			list[i].first = i == 0
+			if k := len(out) - 1; i > 0 && math.Abs(out[k].bottom-list[i].bottom) < 3 && list[i].left >= out[k].left {
+				out[k].text += " " + list[i].text // a part that stands apart on the same line
+				continue
+			}
+			out = append(out, list[i])
+		}
 	}
-	out := doc.Markdown(flow.Options{})
-	if r.To == "html" {
-		out = doc.HTML(flow.Options{})
-	}
-	return media.Result{Media: &media.Payload{Data: []byte(out)}, Warnings: []string{"Headings, paragraphs and lists are guessed from how the pages look; tables are lines of text."}}, nil
+	return out, true, nil
 }
 
 var bullet = regexp.MustCompile(`^(?:[•‣◦▪●–*-]|(\d{1,3})[.)]) +(\S.*)$`)
@@ -445,5 +493,12 @@ func ended(s string) bool { return strings.ContainsRune(".!?:;", rune(s[len(s)-1
 
 func join(b *flow.Block, text string) {
 	r := &b.Runs[len(b.Runs)-1]
+	if before, ok := strings.CutSuffix(r.Text, "-"); ok { // the end of the line may divide a word
+		last, _ := utf8.DecodeLastRuneInString(before)
+		if unicode.IsLetter(last) && unicode.IsLower(firstRune(text)) {
+			r.Text = before + text
+			return
+		}
+	}
 	r.Text += " " + text
 }

@@ -63,6 +63,7 @@ func EngineWith(calc Calculator) media.Engine {
 			{Over: []string{csvMIME, tsvMIME}, Ops: []string{"sheet.add_rows", "sheet.add_columns", "sheet.update_cells", "sheet.delete_rows", "sheet.delete_columns", "sheet.transform_table"}, Do: editCSV},
 			{Over: books, Ops: []string{"redact"}, Do: redact},
 			{Over: books, Ops: []string{"sanitize"}, Do: sanitize},
+			{Over: books, Ops: []string{"normalize"}, Do: normalize},
 			{Over: books, Ops: []string{"split"}, Do: e.splitBook},
 			{Over: books, Ops: []string{"diff"}, Do: e.diffBooks},
 			{Over: books, Ops: []string{"extract.metadata"}, Do: describeBook},

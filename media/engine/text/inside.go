@@ -17,8 +17,7 @@ import (
 // sheets and scripts, and whole files in base64.
 
 var (
-	percents = regexp.MustCompile(`[^\s"'<>()\[\]]*%[0-9A-Fa-f]{2}[^\s"'<>()\[\]]*`)
-	inData   = regexp.MustCompile(`(?i)data:([a-z0-9.+-]+/[a-z0-9.+-]+)?((?:;[a-z0-9=_."-]+)*);base64,([A-Za-z0-9+/_=\s%-]*)`)
+	dataHead = regexp.MustCompile(`(?i)data:([a-z0-9.+-]+/[a-z0-9.+-]+)?(?:;[a-z0-9=_."-]+)*$`)
 	cssCode  = regexp.MustCompile(`^\\([0-9a-fA-F]{1,6})[ \t\r\n\f]?`)
 	jsCode   = regexp.MustCompile(`^\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))`)
 )
@@ -57,15 +56,34 @@ func percented(text string, at func(int) (from, to int)) *piece {
 
 // addresses are the pieces of a plain text in which percent signs stand for characters.
 func addresses(src string) []*piece {
-	if !strings.Contains(src, "%") {
-		return nil
-	}
 	var out []*piece
-	for _, m := range percents.FindAllStringIndex(src, -1) {
-		out = append(out, percented(src[m[0]:m[1]], func(i int) (int, int) { return m[0] + i, m[0] + i + 1 }))
+	for at := 0; ; {
+		i := strings.IndexByte(src[at:], '%')
+		if i < 0 {
+			return out
+		}
+		from, to := at+i, at+i+1
+		if to+2 > len(src) || !isHex(src[to]) || !isHex(src[to+1]) {
+			at = to
+			continue
+		}
+		for from > at && !ends(src[from-1]) {
+			from--
+		}
+		for to < len(src) && !ends(src[to]) {
+			to++
+		}
+		out = append(out, percented(src[from:to], func(i int) (int, int) { return from + i, from + i + 1 }))
+		at = to
 	}
-	return out
 }
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+// ends reports whether a character ends an address in a text.
+func ends(c byte) bool { return c <= ' ' || strings.IndexByte(`"'<>()[]`, c) >= 0 }
 
 // escaped decodes the escapes of a style sheet or script.
 func escaped(src string, at func(int) (from, to int), re *regexp.Regexp) *piece {
@@ -101,8 +119,10 @@ func (p *piece) deeper(name string, w *Words) []*piece {
 	if name == "style" && strings.Contains(s, `\`) {
 		out = append(out, escaped(s, at, cssCode))
 	}
-	if name == "srcdoc" && strings.Contains(s, "<") {
-		for _, q := range markupWith(s, w) {
+	if name == "srcdoc" && strings.Contains(s, "<") && w.depth < most {
+		inner := *w
+		inner.depth++
+		for _, q := range markupWith(s, &inner) {
 			outer := &piece{write: func(s string) string { return p.write(q.write(s)) }, coded: q.coded}
 			for i := range q.text {
 				if from, to, ok := q.source(i); ok {
@@ -120,29 +140,66 @@ func (p *piece) deeper(name string, w *Words) []*piece {
 
 // eachData gives every file that stands in base64 in an address to do, which may return another; nil keeps it.
 func eachData(src string, do func(mime string, raw []byte) ([]byte, error)) (string, error) {
-	if !strings.Contains(strings.ToLower(src), ";base64,") {
-		return src, nil
-	}
+	const mark = ";base64,"
 	var cuts []splice
-	for _, m := range inData.FindAllStringSubmatchIndex(src, -1) {
-		kind := "text/plain"
-		if m[2] >= 0 {
-			kind = strings.ToLower(src[m[2]:m[3]])
+	last := 0 // where the one before ends
+	for at := 0; ; {
+		i := strings.IndexByte(src[at:], ';')
+		if i < 0 {
+			return apply(src, cuts), nil
 		}
-		body := strings.NewReplacer("-", "+", "_", "/", "%2B", "+", "%2b", "+", "%2F", "/", "%2f", "/", "%3D", "", "%3d", "", "=", "").Replace(strings.Join(strings.Fields(src[m[6]:m[7]]), ""))
-		raw, err := base64.RawStdEncoding.DecodeString(body)
-		if err != nil {
-			continue // no reader can decode it either
+		if i += at; i+len(mark) > len(src) || !strings.EqualFold(src[i:i+len(mark)], mark) {
+			at = i + 1
+			continue
 		}
-		fresh, err := do(kind, raw)
-		if err != nil {
-			return "", err
+		head := dataHead.FindStringSubmatch(src[max(last, i-300):i])
+		if at = i + len(mark); head == nil {
+			continue
 		}
-		if fresh != nil {
-			cuts = append(cuts, splice{m[6], m[7], base64.StdEncoding.EncodeToString(fresh)})
+		kind := strings.ToLower(head[1])
+		if kind == "" {
+			kind = "text/plain"
 		}
+		// A blank ends it, or is one of those that lines are folded with; both are tried.
+		word, all := at, at
+		for all < len(src) && (isBase64(src[all]) || strings.IndexByte(" \t\r\n", src[all]) >= 0) {
+			if isBase64(src[all]) && word == all {
+				word++
+			}
+			all++
+		}
+		for _, to := range []int{word, all} {
+			raw, ok := unbase64(src[at:to])
+			if !ok {
+				continue
+			}
+			fresh, err := do(kind, raw)
+			if err != nil {
+				return "", err
+			}
+			if fresh != nil {
+				cuts = append(cuts, splice{at, to, base64.StdEncoding.EncodeToString(fresh)})
+				break
+			}
+			if word == all {
+				break
+			}
+		}
+		at, last = word, word
 	}
-	return apply(src, cuts), nil
+}
+
+func isBase64(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("+/-_=%", c) >= 0
+}
+
+var plainBase64 = strings.NewReplacer("-", "+", "_", "/", "%2B", "+", "%2b", "+", "%2F", "/", "%2f", "/", "%3D", "=", "%3d", "=", " ", "", "\t", "", "\r", "", "\n", "")
+
+// unbase64 decodes what stands before the padding.
+func unbase64(s string) ([]byte, bool) {
+	s, _, _ = strings.Cut(plainBase64.Replace(s), "=")
+	raw, err := base64.RawStdEncoding.DecodeString(s)
+	return raw, err == nil && len(raw) > 0
 }
 
 // most is how deep files in files are followed.

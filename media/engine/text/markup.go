@@ -149,6 +149,9 @@ func markupWith(src string, w *Words) []*piece {
 				if a.valFrom >= 0 && a.valTo > a.valFrom {
 					p := &piece{write: html.EscapeString}
 					decoded(p, t.raw[a.valFrom:a.valTo], t.from+a.valFrom)
+					if w.Leave != nil && w.Leave(t.name, a.name, string(p.text)) {
+						continue
+					}
 					out = append(append(out, p), p.deeper(a.name, w)...)
 				}
 			}
@@ -179,6 +182,9 @@ type Words struct {
 	Inline      []string // names of elements, lower case, with their prefix, that do not end a word
 	Skip        []string // names of elements whose text is not words
 	Attrs       []string // names of attributes that hold words; nil: all
+	// Leave says which attributes stay as they are, by tag, name and decoded value: those that lead to other parts.
+	Leave func(tag, attr, value string) bool
+	depth int // of pages within pages
 }
 
 // Replace replaces all matches in running text and attributes. which reports for each pattern whether it was there.
@@ -194,7 +200,12 @@ func (w *Words) Replace(src string) (out string, n int, which []bool, err error)
 			splices, n = append(splices, s...), n+k
 			which[i] = which[i] || k > 0
 		}
-		out = apply(out, splices)
+		var k int
+		if out, k, err = redactData(apply(out, splices), pat, w.Replacement, 0); err != nil {
+			return "", 0, nil, err
+		}
+		n += k
+		which[i] = which[i] || k > 0
 	}
 	return out, n, which, nil
 }
@@ -212,7 +223,7 @@ func (w *Words) Find(src string) (string, error) {
 			}
 		}
 	}
-	return "", nil
+	return leftInData(src, w.Patterns, 0)
 }
 
 // First replaces the first place where an anchor stands in running text, and counts the places. Blanks of any kind and

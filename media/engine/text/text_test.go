@@ -69,6 +69,8 @@ func TestM2_TextEdits(t *testing.T) {
 		{"a.html", `<a href="?q=J%61ne&amp;x">a</a><p style="--a:'J\61 ne'" srcdoc="&lt;i&gt;Ja&lt;/i&gt;ne">b</p>`, `redact match=Jane replace=X`, `<a href="?q=X&amp;x">a</a><p style="--a:'X'" srcdoc="&lt;i&gt;X&lt;/i&gt;">b</p>`},
 		{"a.html", `<style>p{content:"J\000061ne"}</style><script>a="J\u0061ne\x4a\u{61}ne"</script>`, `redact match=Jane replace="\"X"`, `<style>p{content:"\"X"}</style><script>a="\"X\"X"</script>`},
 		{"a.html", `<a href="data:text/html;base64,PHA+SmE8Yj5uZTwvYj48L3A+">a</a>`, `redact match=Jane replace=X`, `<a href="data:text/html;base64,PHA+WDxiPjwvYj48L3A+">a</a>`},
+		{"a.txt", "x data:text/plain;base64,SmFuZQ== and so; on\ndata:;base64,SmFuZS4u then 100%25 of Jane", `redact match=Jane replace=X`, "x data:text/plain;base64,WA== and so; on\ndata:;base64,WC4u then 100%25 of X"},
+		{"a.html", "<img src='data:text/plain;charset=utf-8;BASE64,Sm\n Fu\n ZQ%3d%3D'>", `redact match=Jane replace=X`, "<img src='data:text/plain;charset=utf-8;BASE64,WA=='>"},
 		{"a.json", `{"a": "data:;base64,SmFuZQ=="}`, `redact match=Jane replace=X`, `{"a": "data:;base64,WA=="}`},
 		// sanitize
 		{"a.txt", "a\x07b\tc\u202e\U000e0041d", `sanitize`, "ab\tcd"},

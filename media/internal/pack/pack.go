@@ -115,7 +115,10 @@ func (f *File) Read(name string) ([]byte, error) {
 		buf.Grow(int(n) + 512)
 	}
 	most := f.lim.Unpacked - f.opened.Load()
-	n, err := buf.ReadFrom(io.LimitReader(r, most+1))
+	n, err := buf.ReadFrom(io.LimitReader(&stopping{r, &f.lim}, most+1))
+	if stop := f.lim.Err(); stop != nil {
+		return nil, stop
+	}
 	switch {
 	case n > most || f.opened.Add(n) > f.lim.Unpacked:
 		return nil, media.Failf("%s unpacks to more than the %d MB that are allowed; it is refused.", f.name, f.lim.Unpacked>>20)
@@ -125,6 +128,19 @@ func (f *File) Read(name string) ([]byte, error) {
 		return nil, media.Failf("the part %q of %s is damaged: %v.", short(name), f.name, err)
 	}
 	return buf.Bytes(), nil
+}
+
+// stopping is a reader that ends with the work that it is read for.
+type stopping struct {
+	r   io.Reader
+	lim *media.Limits
+}
+
+func (s *stopping) Read(b []byte) (int, error) {
+	if err := s.lim.Err(); err != nil {
+		return 0, err
+	}
+	return s.r.Read(b[:min(len(b), 1<<20)])
 }
 
 // Rewrite returns the container with some members replaced, some removed (nil), and new ones at the end in the order of
@@ -156,6 +172,9 @@ func (f *File) Rewrite(change map[string][]byte) ([]byte, error) {
 		return err
 	}
 	for _, m := range f.zip.File {
+		if err := f.lim.Err(); err != nil {
+			return nil, err
+		}
 		data, changed := change[m.Name]
 		var err error
 		switch {

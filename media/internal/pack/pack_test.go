@@ -3,7 +3,9 @@ package pack
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
 
@@ -190,4 +192,20 @@ func TestUntouchedMembersAreIdentical(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Work that nobody waits for any more unpacks nothing and writes nothing.
+func TestContainersEndWithTheirContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f, err := open(t, create(t, Member{Name: "a", Data: bytes.Repeat([]byte("words "), 1<<20), Plain: true}), media.Limits{}.During(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := f.Read("a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := f.Rewrite(map[string][]byte{"b": []byte("x")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("rewrite: %v", err)
+	}
 }

@@ -106,7 +106,7 @@ func (c *Core) compare(ctx context.Context, before, after *subject) (Comparison,
 		return out, nil
 	case a == SheetView && b == SheetView && !media.Textual(before.mime):
 		out.Kind = SheetView
-	case media.Textual(before.mime) && media.Textual(after.mime):
+	case wordy(before.mime) && wordy(after.mime):
 		out.Kind = TextView
 	default:
 		out.Problem = "a file of type " + before.mime + " and one of type " + after.mime + " are not compared here"

@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +38,7 @@ const (
 	mostUnpacked = 512 << 20
 	mostOpen     = 512 << 20
 	mostPixels   = 60_000_000
-	lookTime     = 30 * time.Second
+	lookTime     = time.Minute // what reads PDF is compiled when it is first used, which takes some seconds, on a busy machine more
 	looksAtOnce  = 2
 )
 
@@ -219,10 +221,99 @@ func (l *looks) convert(ctx context.Context, p media.Payload) ([]byte, error) {
 	return res.Media.Data, nil
 }
 
-// PictureQuery names a picture.
+// lines gives the words of a text or a document.
+func (l *looks) lines(ctx context.Context, s *subject) ([]string, error) {
+	v, err := l.get(ctx, "text "+s.digest+" "+s.mime, func(ctx context.Context) (any, int64, error) {
+		p, err := s.payload(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		words := ""
+		if media.Textual(s.mime) {
+			words = media.DecodeText(p.Data)
+		} else if words, err = l.words(ctx, p); err != nil {
+			return nil, 0, err
+		}
+		all := strings.Split(strings.TrimSuffix(words, "\n"), "\n")
+		if words == "" {
+			all = nil
+		}
+		return all, int64(len(words)) + 16*int64(len(all)) + 1, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.([]string), nil
+}
+
+// words reads a document.
+func (l *looks) words(ctx context.Context, p media.Payload) (string, error) {
+	if !slices.Contains(l.pipeline.Targets(p.MIME), "txt") {
+		return "", errorf(Invalid, "%s is %s, whose words nothing here reads; download it instead", p.Name, p.MIME)
+	}
+	res, err := l.pipeline.Query(ctx, p, "convert to=txt")
+	if err != nil {
+		return "", err
+	}
+	return string(res.Media.Data), nil
+}
+
+// pages returns how many pages of a document can be drawn; 0 for a format without pages, and for a file that cannot be read.
+func (l *looks) pages(ctx context.Context, s *subject) (int, error) {
+	if s.mime != "application/pdf" || !slices.Contains(l.pipeline.Targets(s.mime), "images") {
+		return 0, nil
+	}
+	v, err := l.get(ctx, "pages "+s.digest, func(ctx context.Context) (any, int64, error) {
+		p, err := s.payload(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		res, err := l.pipeline.Query(ctx, p, "extract metadata")
+		if err != nil {
+			return nil, 0, err
+		}
+		about, _ := res.Read.Data.(map[string]any)
+		n, _ := about["page_count"].(int)
+		return n, 1, nil
+	})
+	why, err := problem(err)
+	if err != nil || why != "" {
+		return 0, err
+	}
+	return v.(int), nil
+}
+
+// page draws a page of a document.
+func (l *looks) page(ctx context.Context, s *subject, number, edge int) (*shot, error) {
+	v, err := l.get(ctx, fmt.Sprintf("page %d %d %s", number, edge, s.digest), func(ctx context.Context) (any, int64, error) {
+		p, err := s.payload(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		res, err := l.pipeline.Query(ctx, p, fmt.Sprintf("select pages=%d | convert to=images", number))
+		if err != nil {
+			return nil, 0, err
+		}
+		if len(res.List) == 0 {
+			return nil, 0, errorf(Invalid, "page %d of %s cannot be drawn", number, p.Name)
+		}
+		shot, err := l.draw(ctx, res.List[0], edge)
+		if err != nil {
+			return nil, 0, err
+		}
+		return shot, int64(len(shot.data)) + 1, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.(*shot), nil
+}
+
+// PictureQuery names a picture, or a page of a PDF.
 type PictureQuery struct {
 	Session string `json:"session" jsonschema:"id of the session"`
 	Media   string `json:"media" jsonschema:"id of the media"`
+	Page    int    `json:"page,omitempty" jsonschema:"of a PDF: which page, from 1"`
 	Small   bool   `json:"small,omitempty" jsonschema:"as a thumbnail: the longest edge has at most 480 pixels"`
 }
 
@@ -261,17 +352,33 @@ func unfit(err error) error {
 	return err
 }
 
-// MediaPicture returns a picture, checked by our own decoder or made anew by it. Errors: NotFound; Invalid for what cannot
-// be drawn.
+// MediaPicture returns a picture, checked by our own decoder or made anew by it, or a page of a PDF. Errors: NotFound; Invalid
+// for what cannot be drawn.
 func (c *Core) MediaPicture(ctx context.Context, q PictureQuery) (Drawn, error) {
 	_, s, err := c.find(ctx, MediaID{q.Session, q.Media})
 	if err != nil {
 		return Drawn{}, err
 	}
+	if viewOf(s.mime) == DocumentView {
+		n, err := c.looks.pages(ctx, s)
+		switch {
+		case err != nil:
+			return Drawn{}, err
+		case n == 0:
+			return Drawn{}, errorf(Invalid, "%s is %s, of which no pages are drawn here", s.name, s.mime)
+		case q.Page < 1 || q.Page > n:
+			return Drawn{}, errorf(Invalid, "page %d of %s does not exist; it has pages 1 to %d", q.Page, s.name, n)
+		}
+		p, err := c.looks.page(ctx, s, q.Page, edgeOf(q.Small))
+		if err != nil {
+			return Drawn{}, unfit(err)
+		}
+		return Drawn{Data: p.data, MIME: p.mime, Digest: fmt.Sprintf("%s-%d", s.digest, q.Page)}, nil
+	}
 	return c.drawn(ctx, s, q.Small)
 }
 
-// LinesQuery selects lines of a text.
+// LinesQuery selects lines of a text, or of the words of a document.
 type LinesQuery struct {
 	Session string `json:"session" jsonschema:"id of the session"`
 	Media   string `json:"media" jsonschema:"id of the media"`
@@ -290,32 +397,20 @@ type Lines struct {
 // mostLine bounds a line that is shown, in characters.
 const mostLine = 2000
 
-// MediaLines returns lines of a text. Errors: NotFound; Invalid for what is no text.
+// MediaLines returns lines of a text, or of the words of a document. Errors: NotFound; Invalid for what is neither.
 func (c *Core) MediaLines(ctx context.Context, q LinesQuery) (Lines, error) {
 	_, s, err := c.find(ctx, MediaID{q.Session, q.Media})
 	if err != nil {
 		return Lines{}, err
 	}
-	if !media.Textual(s.mime) {
+	if !wordy(s.mime) {
 		return Lines{}, errorf(Invalid, "%s is %s, which is no text", s.name, s.mime)
 	}
-	v, err := c.looks.get(ctx, "text "+s.digest, func(ctx context.Context) (any, int64, error) {
-		p, err := s.payload(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		all := strings.Split(strings.TrimSuffix(media.DecodeText(p.Data), "\n"), "\n")
-		return all, int64(len(p.Data)) + 16*int64(len(all)) + 1, nil
-	})
+	all, err := c.looks.lines(ctx, s)
 	if err != nil {
-		return Lines{}, err
+		return Lines{}, unfit(err)
 	}
-	all := v.([]string)
 	out := Lines{From: max(q.From, 1), Lines: []string{}, Total: len(all)}
-	if s.size == 0 {
-		out.Total = 0
-		return out, nil
-	}
 	for _, l := range all[min(out.From-1, len(all)):min(out.From-1+page(q.Limit, 1000, 5000), len(all))] {
 		if len(l) > mostLine {
 			if r := []rune(l[:min(len(l), 4*mostLine)]); len(r) > mostLine || len(l) > 4*mostLine {

@@ -17,13 +17,14 @@ import (
 // ViewKind says with what viewer something is looked at.
 type ViewKind string
 
-// The viewers. A family that needs another one, such as the pages of documents, adds its kind here, what it needs to
-// MediaView, and an operation that gives one of them.
+// The viewers. A family that needs another one adds its kind here, what it needs to MediaView, and an operation that gives
+// one of them.
 const (
-	SheetView   ViewKind = "sheet"
-	PictureView ViewKind = "picture"
-	TextView    ViewKind = "text"
-	NoView      ViewKind = "none" // it is for download only
+	SheetView    ViewKind = "sheet"
+	PictureView  ViewKind = "picture"
+	TextView     ViewKind = "text"
+	DocumentView ViewKind = "document" // its words, by lines; of a PDF its pages as pictures too
+	NoView       ViewKind = "none"     // it is for download only
 )
 
 // Media is a file that a session works with: an attachment, or what a tool made.
@@ -39,7 +40,7 @@ type Media struct {
 	Inherits string    `json:"inheritsTrust" jsonschema:"the lowest trust of what it was made from"`
 	Derived  []string  `json:"derivedFrom" jsonschema:"ids of media, file: and a path, or empty: and a format"`
 	At       time.Time `json:"at"`
-	View     ViewKind  `json:"view" jsonschema:"sheet, picture, text, or none: download only"`
+	View     ViewKind  `json:"view" jsonschema:"sheet, picture, text, document (its words, and the pages of a PDF), or none: download only"`
 	Before   string    `json:"before,omitempty" jsonschema:"id of the media that it was made from, where the two can be compared"`
 }
 
@@ -64,6 +65,7 @@ type MediaView struct {
 	Media   Media        `json:"media"`
 	Sheets  []string     `json:"sheets" jsonschema:"names of the sheets of a workbook, in order; a table has one"`
 	Picture *PictureInfo `json:"picture,omitempty"`
+	Pages   int          `json:"pages,omitempty" jsonschema:"pages of a PDF, each of which can be drawn"`
 	Text    bool         `json:"text" jsonschema:"it can be read by lines, also where another viewer is better"`
 	Problem string       `json:"problem,omitempty" jsonschema:"why it cannot be shown"`
 }
@@ -125,13 +127,19 @@ func viewOf(mime string) ViewKind {
 	case media.Textual(mime):
 		return TextView
 	}
+	if f, ok := media.FormatOf(mime); ok && f.Family != media.Audio {
+		return DocumentView
+	}
 	return NoView
 }
+
+// wordy reports whether a type is looked at by its words.
+func wordy(mime string) bool { return media.Textual(mime) || viewOf(mime) == DocumentView }
 
 // canCompare reports whether compare has an answer for two types.
 func canCompare(before, after string) bool {
 	a, b := viewOf(before), viewOf(after)
-	return a == PictureView && b == PictureView || a == SheetView && b == SheetView && !media.Textual(before) || media.Textual(before) && media.Textual(after)
+	return a == PictureView && b == PictureView || a == SheetView && b == SheetView && !media.Textual(before) || wordy(before) && wordy(after)
 }
 
 // find returns media of a session. Its bytes are read where they are asked for. Errors: NotFound, also for media of other
@@ -165,7 +173,7 @@ func (c *Core) MediaByID(ctx context.Context, id MediaID) (MediaView, error) {
 	if err != nil {
 		return MediaView{}, err
 	}
-	out := MediaView{Media: m, Sheets: []string{}, Text: media.Textual(m.MIME)}
+	out := MediaView{Media: m, Sheets: []string{}, Text: wordy(m.MIME)}
 	switch m.View {
 	case SheetView:
 		v, err := c.looks.sheet(ctx, s)
@@ -182,6 +190,17 @@ func (c *Core) MediaByID(ctx context.Context, id MediaID) (MediaView, error) {
 		}
 		if p != nil {
 			out.Picture = &PictureInfo{Width: p.wide, Height: p.high, Shown: p.mime}
+		}
+	case DocumentView:
+		if out.Pages, err = c.looks.pages(ctx, s); err != nil {
+			return out, err
+		}
+		if out.Pages == 0 { // it is shown by its words, so they are read now
+			_, err := c.looks.lines(ctx, s)
+			if out.Problem, err = problem(err); err != nil {
+				return out, err
+			}
+			out.Text = out.Problem == ""
 		}
 	}
 	return out, nil

@@ -5,10 +5,14 @@ import (
 	"compress/lzw"
 	"hash/adler32"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 	tifflzw "golang.org/x/image/tiff/lzw"
 )
+
+// inflaters are kept from stream to stream: making one costs more than what a small stream holds.
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(bytes.NewReader(nil)) }}
 
 // maxFilters bounds the filters of one stream.
 const maxFilters = 10
@@ -88,8 +92,11 @@ func unfilter(name Name, data []byte, room int64, early bool) ([]byte, error) {
 		if len(data) >= 2 && data[0]&0xf == 8 && (int(data[0])<<8|int(data[1]))%31 == 0 {
 			body = data[2:]
 		}
-		z := flate.NewReader(bytes.NewReader(body))
-		defer z.Close()
+		z, _ := inflaters.Get().(io.ReadCloser)
+		if reset, ok := z.(flate.Resetter); !ok || reset.Reset(bytes.NewReader(body), nil) != nil {
+			z = flate.NewReader(bytes.NewReader(body))
+		}
+		defer inflaters.Put(z)
 		r = z
 	case "LZWDecode", "LZW":
 		var z io.ReadCloser

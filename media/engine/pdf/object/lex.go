@@ -1,6 +1,7 @@
 package object
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -192,7 +193,14 @@ func number(w []byte) (Object, bool) {
 }
 
 func (l *Lexer) name() Name {
-	var out []byte
+	from := l.at
+	for l.at < len(l.b) && !space(l.b[l.at]) && !delim(l.b[l.at]) && l.b[l.at] != '#' {
+		l.at++
+	}
+	if l.at >= len(l.b) || l.b[l.at] != '#' {
+		return Name(l.b[from:l.at])
+	}
+	out := []byte(string(l.b[from:l.at]))
 	for l.at < len(l.b) && !space(l.b[l.at]) && !delim(l.b[l.at]) {
 		c := l.b[l.at]
 		if c == '#' && l.at+2 < len(l.b) {
@@ -221,6 +229,10 @@ func nibble(c byte) int {
 }
 
 func (l *Lexer) literal() String {
+	if n := bytes.IndexAny(l.b[l.at:min(len(l.b), l.at+1<<12)], "()\\\r"); n >= 0 && l.b[l.at+n] == ')' { // as most are
+		l.at += n + 1
+		return String(l.b[l.at-n-1 : l.at-1])
+	}
 	var out []byte
 	open := 1
 	for l.at < len(l.b) {

@@ -7,12 +7,23 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 )
 
 // perStream is how many objects one object stream holds.
 const perStream = 100
+
+// quick are compressors for the objects of a file, which are small beside its streams; those stay as they are. They are large and
+// made anew for every file otherwise.
+var quick = sync.Pool{New: func() any {
+	z, err := flate.NewWriter(nil, 2)
+	if err != nil {
+		return nil
+	}
+	return z
+}}
 
 // writer numbers what it meets.
 type writer struct {
@@ -26,10 +37,11 @@ type writer struct {
 // Write returns a file that holds what is reachable from Root and Info of the trailer, and nothing else, in one revision.
 func (f *File) Write() ([]byte, error) {
 	w := &writer{f: f, nums: map[int]int{}, keep: f.lim.Objects}
-	z, err := flate.NewWriter(nil, 6)
-	if err != nil {
-		return nil, err
+	z, ok := quick.Get().(*flate.Writer)
+	if !ok {
+		return nil, ErrSyntax // of levels that there are not
 	}
+	defer quick.Put(z)
 	w.z = z
 	trailer := Dict{}
 	for _, k := range []Name{"Root", "Info"} {
