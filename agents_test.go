@@ -354,7 +354,7 @@ func TestP10_HooksOfTheLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks := `{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "echo the branch is main"}]}],
-		"Stop": [{"hooks": [{"type": "command", "command": "grep -q two a.txt || { echo write two first >&2; exit 2; }"}]}]}}`
+		"Stop": [{"hooks": [{"type": "command", "command": "grep -rq two . || { echo write two first >&2; exit 2; }"}]}]}}`
 	if err := os.WriteFile(filepath.Join(home, "hooks.json"), []byte(hooks), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -378,9 +378,10 @@ func TestP10_HooksOfTheLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn, err := box.Turn(t.Context(), s, append(parts, content.TextPart("Begin."))...)
-	if err != nil || turn.Text != "Now I am done." || turn.Tally.Rounds != 3 {
+	if err != nil || turn.End.Why != agent.Done || turn.Text != "Now I am done." || turn.Tally.Rounds != 3 {
 		t.Fatalf("%+v %v", turn, err)
 	}
+	fileIs(t, dir, "a.txt", "two\n")
 	said := func(req model.Request) string {
 		out := ""
 		for _, msg := range req.Messages {
