@@ -1,3 +1,5 @@
+//go:build unix
+
 package ext_test
 
 import (
@@ -18,8 +20,6 @@ import (
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/engine/ext"
 )
-
-const officePackages = "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui python3-uno"
 
 // counted counts what is started.
 type counted struct {
