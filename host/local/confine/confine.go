@@ -11,8 +11,6 @@ package confine
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
-	"strings"
 )
 
 // Rules say what a program may do, beside reading and running what the system keeps for all programs.
@@ -76,20 +74,4 @@ func Here() Holds {
 func Command(r Rules, argv []string) ([]string, map[string]string, error) {
 	text, err := json.Marshal(r)
 	return append([]string{selfPath}, argv...), map[string]string{variable: string(text)}, err
-}
-
-// around are the folders that belong to a program which lies outside of those of the system: what was installed with it, and
-// nothing else of its user.
-func around(program, home string) []string {
-	if real, err := filepath.EvalSymlinks(program); err == nil {
-		program = real
-	}
-	bin := filepath.Dir(program)
-	root := filepath.Dir(bin)
-	rel, err := filepath.Rel(root, home)
-	above := err == nil && !strings.HasPrefix(rel, "..")
-	if filepath.Base(bin) != "bin" || above || root == filepath.Join(home, ".local") {
-		return []string{bin, filepath.Join(root, "lib")}
-	}
-	return []string{root}
 }

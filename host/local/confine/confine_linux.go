@@ -230,3 +230,19 @@ func holdNetwork(local bool) error {
 	}
 	return nil
 }
+
+// around are the folders that belong to a program which lies outside of those of the system: what was installed with it, and
+// nothing else of its user.
+func around(program, home string) []string {
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		program = real
+	}
+	bin := filepath.Dir(program)
+	root := filepath.Dir(bin)
+	rel, err := filepath.Rel(root, home)
+	above := err == nil && !strings.HasPrefix(rel, "..")
+	if filepath.Base(bin) != "bin" || above || root == filepath.Join(home, ".local") {
+		return []string{bin, filepath.Join(root, "lib")}
+	}
+	return []string{root}
+}

@@ -248,6 +248,9 @@ func (f *Finder) Known() []Known {
 // passed returns what is known of a program that was tried earlier and has not changed.
 func (f *Finder) passed(x *Found) (Known, bool) {
 	for _, k := range f.cfg.Known {
+		if len(k.Abilities) == 0 && (k.Name == "tesseract" || k.Name == "vips") {
+			continue // what they can do is found by the trial
+		}
 		if k.Name == x.Name && k.Path == x.Path && f.cfg.Stamp != nil && k.Stamp != "" && f.cfg.Stamp(x.Path) == k.Stamp {
 			return k, true
 		}

@@ -33,6 +33,8 @@ import (
 	"github.com/tackle-dev/tackle/media/forge/programs"
 )
 
+const officePackages = "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui python3-uno"
+
 // machine finds the programs of this machine once for all tests.
 type machine struct {
 	finder *ext.Finder
@@ -242,7 +244,7 @@ func TestKnown(t *testing.T) {
 	stamp := func(p string) string { return "1" }
 	dir := t.TempDir()
 	cfg := ext.Config{Runner: noRunner{t}, Folder: func() (ext.Folder, error) { return scratch.New(dir) }, Look: look, Exists: exists, Stamp: stamp,
-		Known: []ext.Known{{Name: "tesseract", Path: look("tesseract"), Stamp: "1", Version: "5", Abilities: []string{"eng"}}, {Name: "ffmpeg", Path: look("ffmpeg"), Stamp: "2"}}}
+		Known: []ext.Known{{Name: "tesseract", Path: look("tesseract"), Stamp: "1", Version: "5", Abilities: []string{"eng"}}, {Name: "ffmpeg", Path: look("ffmpeg"), Stamp: "2"}, {Name: "vips", Path: look("vips"), Stamp: "1"}}}
 	got := ext.New(cfg).Quick()
 	if len(got) != 1 || got[0].ID != "tesseract" {
 		t.Errorf("%v", got)

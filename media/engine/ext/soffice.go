@@ -80,8 +80,8 @@ func (f *Finder) soffice(ctx context.Context) Found {
 		if err == nil && !strings.HasPrefix(string(res.Media.Data), "%PDF") {
 			err = errors.New("it made no PDF of a small file")
 		}
-		if x.Version = "started for each file"; o.worker != nil {
-			x.Version = strings.TrimSpace(o.version + " kept running")
+		if x.Version = "(started for each file)"; o.worker != nil {
+			x.Version = strings.TrimSpace(o.version + " (kept running)")
 		}
 		return err
 	}

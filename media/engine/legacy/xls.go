@@ -277,11 +277,8 @@ func (x *xls) sheet(name string, at int) (workbook.Sheet, error) {
 			break
 		}
 		i = n
-		if records++; records%4096 == 0 && x.lim.Err() != nil {
-			return s, x.lim.Err()
-		}
-		if x.left < 0 {
-			return s, media.Failf("%s has more than the %d cells that can be read at once.", x.name, x.lim.Cells)
+		if records++; x.left < 0 || records%4096 == 0 && x.lim.Err() != nil {
+			return s, x.enough()
 		}
 		b := r.body
 		row, col, style := u16(b, 0), u16(b, 2), u16(b, 4)
@@ -344,12 +341,7 @@ func (x *xls) sheet(name string, at int) (workbook.Sheet, error) {
 				pending[0] = -1
 			}
 		case 0xe5:
-			for k := range u16(b, 0) {
-				m := cut(b, 2+8*k, 8)
-				if len(m) == 8 && len(s.Merged) < 100_000 {
-					s.Merged = append(s.Merged, workbook.Name(u16(m, 0)+1, u16(m, 4)+1)+":"+workbook.Name(u16(m, 2)+1, u16(m, 6)+1))
-				}
-			}
+			merge(&s, b)
 		}
 		if depth <= 0 {
 			break
@@ -357,6 +349,24 @@ func (x *xls) sheet(name string, at int) (workbook.Sheet, error) {
 	}
 	s.Rows = inOrder(order, rows)
 	return s, nil
+}
+
+// enough says why no more is read.
+func (x *xls) enough() error {
+	if err := x.lim.Err(); err != nil {
+		return err
+	}
+	return media.Failf("%s has more than the %d cells that can be read at once.", x.name, x.lim.Cells)
+}
+
+// merge notes the areas that are one cell.
+func merge(s *workbook.Sheet, b []byte) {
+	for k := range u16(b, 0) {
+		m := cut(b, 2+8*k, 8)
+		if len(m) == 8 && len(s.Merged) < 100_000 {
+			s.Merged = append(s.Merged, workbook.Name(u16(m, 0)+1, u16(m, 4)+1)+":"+workbook.Name(u16(m, 2)+1, u16(m, 6)+1))
+		}
+	}
 }
 
 func boolErr(v byte, fault bool) workbook.Cell {

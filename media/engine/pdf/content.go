@@ -3,7 +3,6 @@ package pdf
 import (
 	"bytes"
 	"math"
-	"reflect"
 	"strings"
 
 	"github.com/tackle-dev/tackle/media/engine/pdf/object"
@@ -274,32 +273,6 @@ func (c *stream) move(x, y float64) {
 }
 
 func (c *stream) font(n object.Name) *font { return c.w.d.knownFont(c.w.d.Dict(c.res["Font"])[n]) }
-
-// knownFont reads a font once.
-func (d *document) knownFont(o object.Object) *font {
-	if r, ok := o.(object.Ref); ok {
-		f := d.known[r.Num]
-		if f == nil {
-			if d.known == nil {
-				d.known = map[int]*font{}
-			}
-			f = d.fontOf(d.Dict(r))
-			d.known[r.Num] = f
-		}
-		return f
-	}
-	dict := d.Dict(o)
-	at := reflect.ValueOf(dict).Pointer() // the file holds it, so that it stays what it is
-	f := d.direct[at]
-	if f == nil {
-		if d.direct == nil {
-			d.direct = map[uintptr]*font{}
-		}
-		f = d.fontOf(dict)
-		d.direct[at] = f
-	}
-	return f
-}
 
 // show goes over shown text. Glyphs that are left out leave their width behind, so that everything else keeps its place.
 func (c *stream) show(before string, list object.Array) {

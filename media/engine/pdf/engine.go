@@ -1,10 +1,10 @@
 // Package pdf is the engine for PDF files: text, pictures of pages, pages chosen and put together, embedded files, metadata,
 // sanitising, and redaction that takes content away and proves it.
 //
-// PDFium reads and draws, in WebAssembly: compiled into this program, without files, network or clock, each document in
-// memory of its own that ends with it. What a document says beside its pages is read and rewritten by package object, which
-// also looks through every stream and string of a redacted file before that is given out. Scripts and actions of a document
-// are never run.
+// What pages show is read from their content, with the fonts that the file describes. PDFium draws pages, and reads those whose
+// characters are not known otherwise, in WebAssembly: compiled into this program, without files, network or clock, each document
+// in memory of its own that ends with it. The objects of a file are read and rewritten by package object, and every stream and
+// string of a redacted file is looked through before that is given out. Scripts and actions of a document are never run.
 //
 // PDFium starts when it is first needed: seconds without [Config].Cache, a fraction of one with it.
 package pdf

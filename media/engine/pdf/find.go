@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -216,6 +217,37 @@ func (f *finder) traced(d *document, page object.Dict) (glyphs []glyph, count in
 		return cmp.Or(cmp.Compare(math.Round(b.y), math.Round(a.y)), cmp.Compare(a.x, b.x))
 	})
 	return glyphs, count, nil
+}
+
+// laid finds matches in a page as its text is given out, and the whole lines that hold some: letters that are set loosely,
+// accents that are drawn apart, and scripts that run to the left read otherwise there than in the order of the content.
+func (f *finder) laid(d *document, page object.Dict) (lines []glyph, count int, err error) {
+	page = maps.Clone(page)
+	delete(page, "Annots") // they are looked at apart
+	seen, _, _ := d.seenOn(page, nil, nil)
+	if _, count, err = f.in([]rune(layout(seen))); err != nil || count == 0 {
+		return nil, 0, err
+	}
+	rows(seen, func(row []glued) {
+		if err != nil {
+			return
+		}
+		var hit bool
+		if hit, err = f.text(lineOf(row)); !hit {
+			return
+		}
+		for _, g := range row {
+			b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+			for _, p := range [][2]float64{{g.x, g.y}, {g.ex, g.ey}} {
+				for _, up := range []float64{-0.3, 0.95} {
+					px, py := p[0]-g.dy*up*g.em, p[1]+g.dx*up*g.em
+					b = box{min(b.left, px), min(b.bottom, py), max(b.right, px), max(b.top, py)}
+				}
+			}
+			lines = append(lines, glyph{x: g.x, y: g.y, box: b})
+		}
+	})
+	return lines, count, err
 }
 
 // glyph tells where a character stands; ok is false for those that stand nowhere.

@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"math"
+	"reflect"
 	"strings"
 
 	"golang.org/x/image/font/sfnt"
@@ -53,6 +54,32 @@ func (d *document) fontOf(dict object.Dict) *font {
 		d.composite(f, dict)
 	} else {
 		d.simple(f, dict)
+	}
+	return f
+}
+
+// knownFont reads a font once.
+func (d *document) knownFont(o object.Object) *font {
+	if r, ok := o.(object.Ref); ok {
+		f := d.known[r.Num]
+		if f == nil {
+			if d.known == nil {
+				d.known = map[int]*font{}
+			}
+			f = d.fontOf(d.Dict(r))
+			d.known[r.Num] = f
+		}
+		return f
+	}
+	dict := d.Dict(o)
+	at := reflect.ValueOf(dict).Pointer() // the file holds it, so that it stays what it is
+	f := d.direct[at]
+	if f == nil {
+		if d.direct == nil {
+			d.direct = map[uintptr]*font{}
+		}
+		f = d.fontOf(dict)
+		d.direct[at] = f
 	}
 	return f
 }

@@ -38,9 +38,7 @@ func layout(seen []char) string {
 func measured(seen []char) []line {
 	var out []line
 	rows(seen, func(row []glued) {
-		text := lines{}
-		text.write(row)
-		l := line{text: strings.Join(strings.Fields(clean(string(text.text))), " ")}
+		l := line{text: strings.Join(strings.Fields(clean(lineOf(row))), " ")}
 		if l.text == "" {
 			return
 		}
@@ -58,6 +56,13 @@ func measured(seen []char) []line {
 		out = append(out, l)
 	})
 	return out
+}
+
+// lineOf writes one line.
+func lineOf(row []glued) string {
+	var o lines
+	o.write(row)
+	return string(o.text)
 }
 
 // rows calls do for each line of characters. The line is gone afterwards.

@@ -33,6 +33,7 @@ type redaction struct {
 	black   map[int]int     // how many of them were blackened
 	read    int             // how many pictures were read
 	unread  int             // how many were not
+	unknown []int           // pages with many characters that are not known, from 1
 }
 
 // redact takes matches out of what pages show and what the file says beside them, and looks whether they are gone: in the
@@ -177,6 +178,15 @@ func (x *redaction) locate(ctx context.Context) error {
 			}
 			if n := max(count, traced); n > 0 {
 				x.glyphs[i], x.counts[i] = append(glyphs, more...), n
+				continue
+			}
+			lines, laid, err := x.laid(x.d, x.leaves[i].dict)
+			if err != nil {
+				return err
+			}
+			if laid > 0 {
+				x.glyphs[i], x.counts[i] = lines, laid
+				x.drawn[i] = "its characters could not be told apart"
 			}
 		}
 		for i := range n {
@@ -482,6 +492,9 @@ func (x *redaction) report(res *media.Result) {
 	if x.strings > 0 {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("%d matches were removed from outlines, fields, notes and other strings.", x.strings))
 		res.Counts.Modified += x.strings
+	}
+	if x.unknown != nil {
+		res.Warnings = append(res.Warnings, "Pages with characters whose meaning is not known, in which words may have been missed: "+ranges(x.unknown)+".")
 	}
 	for _, i := range slices.Sorted(maps.Keys(x.black)) {
 		res.Warnings = append(res.Warnings, fmt.Sprintf("Page %d: pictures that show words that match are black now (%d).", i+1, x.black[i]))

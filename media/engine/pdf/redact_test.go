@@ -203,3 +203,28 @@ func TestRedactRevisions(t *testing.T) {
 	res := query(t, next, redactSSN)
 	holds(t, res.Media.Data, ssn)
 }
+
+// Words that only the layout of a page tells are gone too: letters set loosely, an accent drawn apart, a script that runs to the left.
+func TestRedactWordsByTheirLayout(t *testing.T) {
+	hebrew := object.Dict{"Type": object.Name("Font"), "Subtype": object.Name("Type1"), "BaseFont": object.Name("Helvetica"),
+		"Encoding": object.Dict{"Differences": object.Array{int64(65), object.Name("afii57664"), object.Name("afii57665"), object.Name("afii57666"), object.Name("afii57667")}}}
+	for word, content := range map[string]string{
+		"flagship":                 "BT /F 12 Tf 2.2 Tc 20 300 Td (f) Tj (l) Tj (a) Tj (g) Tj (ship) Tj 0 Tc ET ",
+		"K\u00f6lling":             "BT /F 12 Tf 20 300 Td (K) Tj 1.3 0 Td ET BT /F 12 Tf 28 300 Td [(\\250) 333 (olling)] TJ ET",
+		"\u05d0\u05d1\u05d2\u05d3": "BT /H 12 Tf 20 300 Td (DCBA) Tj ET",
+	} {
+		s := newSheet()
+		s.page(content+line(200, "Page a"), object.Dict{"Resources": object.Dict{"Font": object.Dict{"F": helvetica, "H": hebrew}}})
+		if got := textOf(t, s.bytes()); !strings.Contains(got, word) {
+			t.Errorf("the text is %q", got)
+		}
+		res, err := pipeline(t).Query(t.Context(), in(s.bytes()), `redact match="`+word+`"`)
+		if err != nil {
+			t.Errorf("%s: %v", word, err)
+			continue
+		}
+		if got := query(t, res.Media.Data, "extract text ocr=off").Read.Text; strings.Contains(got, word) {
+			t.Errorf("%s is left in %q", word, got)
+		}
+	}
+}

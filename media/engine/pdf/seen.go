@@ -20,13 +20,12 @@ type shown struct {
 // least is how many pixels, or points, a picture with words has at least in each direction.
 const least = 10
 
-// shownOn returns the pictures that a page shows and that may hold words.
-func (d *document) shownOn(page object.Dict) []shown {
+// shownOn returns the pictures that a page shows and that may hold words; known is false where many of its characters are not.
+func (d *document) shownOn(page object.Dict) (out []shown, known bool) {
 	src, err := d.contents(page)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	var out []shown
 	w := &walker{d: d, reading: true, most: readMost, image: func(b box, s *object.Stream) {
 		if b.right-b.left < 2 || b.top-b.bottom < 2 || len(out) > 100_000 {
 			return
@@ -39,7 +38,7 @@ func (d *document) shownOn(page object.Dict) []shown {
 	for _, a := range d.Array(page["Annots"]) {
 		w.look(d.Dict(a))
 	}
-	return out
+	return out, w.unsure*20 <= len(w.seen)
 }
 
 // pictures looks for words within pictures, where something here reads them. Pictures that show matches become black; pages
@@ -53,7 +52,10 @@ func (x *redaction) pictures(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x.shows[i] = x.d.shownOn(l.dict)
+		var known bool
+		if x.shows[i], known = x.d.shownOn(l.dict); !known {
+			x.unknown = append(x.unknown, i+1)
+		}
 		for _, s := range x.shows[i] {
 			if s.pic == nil {
 				inline++

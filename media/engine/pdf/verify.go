@@ -117,6 +117,15 @@ func (x *redaction) contents(d *document, bad map[int]bool) (seen map[object.Ref
 				elsewhere = fmt.Sprintf("page %d, where they cannot be placed", i+1)
 			}
 		}
+		if lines, laid, err := x.laid(d, p.dict); err != nil {
+			return nil, "", err
+		} else if laid > 0 && count == 0 {
+			bad[i] = true
+			x.glyphs[i] = append(x.glyphs[i], lines...)
+			if len(lines) == 0 {
+				elsewhere = fmt.Sprintf("page %d, where they cannot be placed", i+1)
+			}
+		}
 		w := &walker{d: d}
 		w.walk(src, d.Dict(p.dict["Resources"]), unit)
 		if hit, err := x.shown(w.text.String(), src); err != nil {
