@@ -160,7 +160,7 @@ func TestDearLegacy(t *testing.T) {
 			if err != nil && !errors.As(err, &e) {
 				t.Error(err)
 			}
-			if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 1500 {
+			if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > most {
 				t.Errorf("it took %d MB: %v", n, err)
 			}
 		})
