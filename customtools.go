@@ -70,7 +70,7 @@ func (b *Box) manifests(own bool) []string {
 
 // customTool makes the tool of a manifest.
 func (b *Box) customTool(path string, own bool) (Tool, error) {
-	data, err := os.ReadFile(path)
+	data, err := readPlain(path)
 	if err != nil {
 		return Tool{}, fmt.Errorf("custom tool: %w", err)
 	}
@@ -86,12 +86,10 @@ func (b *Box) customTool(path string, own bool) (Tool, error) {
 	}
 	digests := map[string]change.Digest{}
 	for _, script := range m.Scripts() {
-		data, err := os.ReadFile(script)
+		data, err := readPlain(script)
 		switch {
 		case err != nil:
 			return Tool{}, fmt.Errorf("custom tool %s: %w", path, err)
-		case len(data) > custom.MaxScript:
-			return Tool{}, fmt.Errorf("custom tool %s: %s has %d bytes; a script has at most %d", path, script, len(data), custom.MaxScript)
 		case !trusted(script, data):
 			return Tool{}, fmt.Errorf("custom tool %s is not used until %s is trusted as it is now (tackle config --trust)", path, script)
 		}
@@ -112,7 +110,7 @@ func (b *Box) customFiles() []string {
 	var out []string
 	for _, path := range b.manifests(false) {
 		out = append(out, path)
-		data, err := os.ReadFile(path)
+		data, err := readPlain(path)
 		if err != nil {
 			continue
 		}

@@ -42,7 +42,7 @@ func (b *Box) loadHooks() (*hook.Set, *hookFiles, error) {
 	}
 	var sets []*hook.Set
 	add := func(path string, trusted func(data []byte) bool) error {
-		data, err := os.ReadFile(path)
+		data, err := readPlain(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

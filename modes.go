@@ -26,11 +26,11 @@ func (b *Box) loadModes() error {
 	var errs []error
 	if !b.cfg.NoFiles {
 		for _, path := range b.modeFiles(b.userModes(), &errs) {
-			data, err := os.ReadFile(path)
+			data, err := readPlain(path)
 			files, errs = append(files, mode.File{Layer: config.LayerUser, Path: path, Data: data}), append(errs, err)
 		}
 		for _, path := range b.modeFiles(b.projectModes(), &errs) {
-			data, err := os.ReadFile(path)
+			data, err := readPlain(path)
 			files, errs = append(files, mode.File{Layer: config.LayerProject, Path: path, Data: data, Base: b.merged.ProjectDir,
 				Trusted: b.trust().Trusted(modeKey(path)(data))}), append(errs, err)
 		}

@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -342,7 +341,7 @@ type ProjectFile struct {
 func (b *Box) ProjectFiles() ([]ProjectFile, error) {
 	var out []ProjectFile
 	add := func(path string, key func(content []byte) string) error {
-		content, err := os.ReadFile(path)
+		content, err := readPlain(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

@@ -160,7 +160,7 @@ func (s *snapshot) read(path string) ([]byte, error) {
 	defer s.mu.Unlock()
 	r, ok := s.files[path]
 	if !ok {
-		r.data, r.err = os.ReadFile(path)
+		r.data, r.err = readPlain(path)
 		if s.files == nil {
 			s.files = map[string]read{}
 		}
