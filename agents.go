@@ -142,6 +142,14 @@ func (b *Box) claim(session string) (release func(), err error) {
 	return func() { _ = l.Close() }, nil // the end of the process would let it go as well
 }
 
+// claimDriven is claim for a session in which an agent may never have worked; of such a one nothing is kept.
+func (b *Box) claimDriven(session string) (release func(), err error) {
+	if _, err := os.Stat(filepath.Join(b.cfg.StateDir, "sessions", fileName(session)+".lock")); errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	return b.claim(session)
+}
+
 // fileName makes a name for a file of a session's name.
 func fileName(session string) string {
 	return strings.Map(func(r rune) rune {
@@ -298,8 +306,15 @@ type RewindRequest struct {
 
 // Rewind takes back what a session did behind its first turns: a new session begins there, and the files become what they were.
 // The old session stays as it is. Files that others changed since refuse the rewind before anything is done; Files.Err says so, and
-// there is no session then. Undoing is a call of the new session, so it can itself be undone.
+// there is no session then. Files of a session in which an agent works now are not taken back: that is an error. Undoing is a call of the new session, so it can itself be undone.
 func (b *Box) Rewind(ctx context.Context, r RewindRequest) (Rewound, error) {
+	if !r.Keep { // files must not become what they were under a turn that works on them
+		release, err := b.claimDriven(r.Session)
+		if err != nil {
+			return Rewound{}, fmt.Errorf("session %s is not rewound: %w", r.Session, err)
+		}
+		defer release()
+	}
 	s, err := b.History(ctx, r.Session)
 	if err != nil {
 		return Rewound{}, err

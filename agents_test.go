@@ -219,6 +219,49 @@ func TestA3_RewindOverOthers(t *testing.T) {
 	}
 }
 
+// meddler is a model during whose answers somebody does something.
+type meddler struct {
+	lines
+	meddle func()
+}
+
+func (m *meddler) Stream(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, error) {
+	if len(req.Messages) > 1 {
+		m.meddle()
+	}
+	return m.lines.Stream(ctx, req, on)
+}
+
+// A3: a session in which an agent works is neither removed nor are its files taken back under it.
+func TestA3_HandsOffARunningSession(t *testing.T) {
+	dir := agentPlace(t, map[string]string{"a.txt": "1\n"})
+	box := agentBox(t, dir)
+	other := agentBox(t, dir)
+	m := &meddler{lines: lines{left: []string{`write_file {"path": "b.txt", "content": "b\n"}`, "Done."}}}
+	m.meddle = func() {
+		if back, err := other.Rewind(t.Context(), tackle.RewindRequest{Session: "s1"}); err == nil || !strings.Contains(err.Error(), "another process works") {
+			t.Errorf("rewound: %+v %v", back, err)
+		}
+		if err := other.RemoveSessions(t.Context(), "test", "s1"); err == nil || !strings.Contains(err.Error(), "another process works") {
+			t.Errorf("removed: %v", err)
+		}
+	}
+	a, err := box.Agent(tackle.AgentConfig{Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := a.Run(t.Context(), "s1", "Write b."); err != nil || turn.End.Why != agent.Done {
+		t.Fatalf("%+v %v", turn, err)
+	}
+	fileIs(t, dir, "b.txt", "b\n")
+	if back, err := other.Rewind(t.Context(), tackle.RewindRequest{Session: "s1"}); err != nil || !back.Files.OK() {
+		t.Errorf("after the turn: %+v %v", back, err)
+	}
+	if err := other.RemoveSessions(t.Context(), "test", "s1"); err != nil {
+		t.Error(err)
+	}
+}
+
 // T8: the title is given by a system tool, in words of a cheap model, and that of a person stays.
 func TestT8_Title(t *testing.T) {
 	dir := agentPlace(t, map[string]string{"a.txt": "one\n"})

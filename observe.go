@@ -83,12 +83,18 @@ func (b *Box) Note(ctx context.Context, by, what string) error {
 
 // RemoveSessions removes sessions with everything that is recorded of them, for good: calls, asks, and artifacts; their bytes
 // go with the next expiry, where no other session refers to them. The ledger keeps its entries, and one that says who removed what. Changes to
-// files can still be undone as long as the host keeps their before-images. The box's own session cannot be removed.
+// files can still be undone as long as the host keeps their before-images. The box's own session cannot be removed, nor one in which
+// an agent works now; where one of them is, none is removed.
 func (b *Box) RemoveSessions(ctx context.Context, by string, ids ...string) error {
 	for _, id := range ids {
 		if id == b.cfg.Session {
 			return fmt.Errorf("session %s is the one that this process works in", id)
 		}
+		release, err := b.claimDriven(id)
+		if err != nil {
+			return fmt.Errorf("session %s is not removed: %w", id, err)
+		}
+		defer release()
 	}
 	for _, id := range ids {
 		if err := b.Note(ctx, by, "session "+id+" removed"); err != nil {

@@ -41,6 +41,7 @@ var (
 	ErrNotFound = errors.New("there is no session of this name")
 	ErrExists   = errors.New("there is a session of this name already")
 	ErrBusy     = errors.New("the session runs a turn already; say something to steer it, or wait")
+	ErrGone     = errors.New("the session was removed while it was worked on; nothing goes on in it")
 )
 
 // New returns an agent. cfg is copied.

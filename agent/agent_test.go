@@ -328,6 +328,24 @@ func TestSteering(t *testing.T) {
 	})
 }
 
+// A session that is removed under its turn ends it with an error: its numbers begin again, and what is stored would be taken for
+// what was stored before, for ever.
+func TestA1_RemovedWhileItRuns(t *testing.T) {
+	var w *world
+	remove := func(ctx context.Context, req model.Request, on func(model.Piece) error) (model.Answer, error) {
+		if err := w.events.Remove(ctx, "s"); err != nil {
+			return model.Answer{}, err
+		}
+		return says("done")(ctx, req, on)
+	}
+	w = newWorld(t, Config{}, &actor{play: []act{calls(`act {"text":"a"}`), remove}}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := w.Run(ctx, "s", "go"); !errors.Is(err, ErrGone) {
+		t.Errorf("the turn ended with %v", err)
+	}
+}
+
 // Persist before publish: every event that is shown is stored, and in order.
 func TestPersistBeforePublish(t *testing.T) {
 	m := &actor{play: []act{calls(`look {"text":"a"}`, `act {"text":"b"}`, `look {"text":"c"}`), says("done")}}

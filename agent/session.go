@@ -188,8 +188,11 @@ func (s *Session) append(ctx context.Context, evs []Event) ([]Step, error) {
 	var steps []Step
 	for i := range evs {
 		ev := &evs[i]
-		if seqs[i] <= s.state.Seq { // it was stored before: delivered twice
-			continue
+		if seqs[i] <= s.state.Seq {
+			if stored[i].Key == "" { // numbers began again: what was stored before is gone
+				return nil, fmt.Errorf("session %s: %w", s.id, ErrGone)
+			}
+			continue // it was stored before: delivered twice
 		}
 		ev.Seq = seqs[i]
 		was := s.state.Phase
