@@ -3,6 +3,7 @@ package tackle
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,9 +23,10 @@ type skillRoom struct {
 	mine   []string // folders that the person keeps skills in
 	any    func() bool
 
-	mu   sync.Mutex
-	all  *skill.Catalogue
-	kept func(path string) bool
+	mu    sync.Mutex
+	all   *skill.Catalogue
+	found []string // what dirs gives, once the skills are read; nil before
+	kept  func(path string) bool
 }
 
 // Names of the places of skills.
@@ -42,9 +44,22 @@ func (b *Box) newSkillRoom() *skillRoom {
 	if b.cfg.NoFiles || b.cfg.Host != nil || on != nil && !*on {
 		return r
 	}
+	if file := b.userFile(); file != "" {
+		r.mine = append(r.mine, filepath.Join(filepath.Dir(file), "skills"))
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		for _, kind := range skillFolders[1:] {
+			r.mine = append(r.mine, filepath.Join(home, kind, "skills"))
+		}
+	}
+	in := sync.OnceValue(func() []string { return resolved(append(slices.Concat(b.cfg.Roots, r.mine), b.cfg.Dir)) })
 	add := func(name, dir string) {
 		if !slices.ContainsFunc(r.places, func(p skill.Place) bool { return p.Dir == dir }) {
-			r.places = append(r.places, skill.Place{Name: name, Dir: dir, FS: os.DirFS(dir)})
+			files := os.DirFS(dir)
+			if (name == projectSkills || inAny(dir, b.cfg.Roots)) && !slices.Contains(r.mine, dir) {
+				files = within{dir, files, in}
+			}
+			r.places = append(r.places, skill.Place{Name: name, Dir: dir, FS: files})
 		}
 	}
 	for _, dir := range above(b.cfg.Dir, b.cfg.Roots) {
@@ -54,14 +69,6 @@ func (b *Box) newSkillRoom() *skillRoom {
 	}
 	for _, dir := range b.merged.Config.Skills.Folders {
 		add(moreSkills, dir)
-	}
-	if file := b.userFile(); file != "" {
-		r.mine = append(r.mine, filepath.Join(filepath.Dir(file), "skills"))
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		for _, kind := range skillFolders[1:] {
-			r.mine = append(r.mine, filepath.Join(home, kind, "skills"))
-		}
 	}
 	for _, dir := range r.mine {
 		add(userSkills, dir)
@@ -101,40 +108,91 @@ func (r *skillRoom) load(ctx context.Context) (*skill.Catalogue, error) {
 }
 
 // isKept reports whether a path lies in a folder that the person keeps skills in, or in one that a link there leads to.
-func (r *skillRoom) isKept(path string) bool {
-	if len(r.mine) == 0 {
-		return false
-	}
-	for _, dir := range r.dirs() {
-		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
+func (r *skillRoom) isKept(path string) bool { return len(r.mine) > 0 && inAny(path, r.dirs()) }
+
+func inAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		rel, err := filepath.Rel(dir, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
-// dirs are the folders of the person's skills, as named and as they resolve.
+// dirs are the folders of the person's skills, as named and as they resolve. Once the skills are read they stay the same:
+// policy asks for each path outside of the workspace.
 func (r *skillRoom) dirs() []string {
 	r.mu.Lock()
-	all := r.all
+	all, found := r.all, r.found
 	r.mu.Unlock()
-	out := slices.Clone(r.mine)
-	for _, dir := range r.mine {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			out = append(out, real)
-		}
+	if found != nil {
+		return found
 	}
+	out := append(slices.Clone(r.mine), resolved(r.mine)...)
 	if all == nil {
 		return out
 	}
 	for _, s := range all.Skills {
-		if s.Place == userSkills {
-			if real, err := filepath.EvalSymlinks(s.Dir); err == nil {
-				out = append(out, real)
-			}
+		if s.Place != userSkills {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(s.Dir); err == nil && !inAny(real, out) {
+			out = append(out, real)
+		}
+	}
+	r.mu.Lock()
+	r.found = out
+	r.mu.Unlock()
+	return out
+}
+
+// resolved are those of some folders that exist, without links.
+func resolved(dirs []string) []string {
+	var out []string
+	for _, dir := range dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			out = append(out, real)
 		}
 	}
 	return out
+}
+
+// within is a folder of the workspace, of which nothing is read that leads out of it: a project could show the model, as the
+// description of a skill, any file of the person.
+type within struct {
+	dir   string
+	files fs.FS
+	in    func() []string // resolved
+}
+
+func (w within) check(op, name string) error {
+	real, err := filepath.EvalSymlinks(filepath.Join(w.dir, filepath.FromSlash(name)))
+	if err == nil && !inAny(real, w.in()) {
+		err = &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("it leads out of the workspace, to %s, which skills.folders of your own configuration can name", real)}
+	}
+	return err
+}
+
+// Open is described at fs.FS, Stat at fs.StatFS, ReadDir at fs.ReadDirFS.
+func (w within) Open(name string) (fs.File, error) {
+	if err := w.check("open", name); err != nil {
+		return nil, err
+	}
+	return w.files.Open(name)
+}
+
+// Stat is described at fs.StatFS.
+func (w within) Stat(name string) (fs.FileInfo, error) {
+	if err := w.check("stat", name); err != nil {
+		return nil, err
+	}
+	return fs.Stat(w.files, name)
+}
+
+// ReadDir is described at fs.ReadDirFS.
+func (w within) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := w.check("readdir", name); err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(w.files, name)
 }
 
 // Skills returns the skills of the project and of the person, with what was found about every candidate. They are read

@@ -12,7 +12,7 @@ import (
 )
 
 // A6, P6: skills of the person are read without an ask although they lie outside of the workspace, also where a link leads to
-// them; a skill of the project that is a link out of it asks.
+// them; a skill of the project that is a link out of it is not read.
 func TestA6_SkillsOfThePerson(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -58,6 +58,54 @@ func TestA6_SkillsOfThePerson(t *testing.T) {
 	res, err := box.Call(t.Context(), NewRequest("read_file", map[string]any{"path": filepath.Join(far, "theirs", "SKILL.md")}))
 	if err != nil || res.OK() {
 		t.Errorf("%v\n%s", err, res.Text())
+	}
+}
+
+// A6, P6: a project shows no file of the person as the description of a skill, neither by a link of the file nor by one of a
+// folder; links within the workspace and to the person's skills are followed.
+func TestA6_NoSkillLeadsOut(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, ws := filepath.Join(root, "home"), filepath.Join(root, "ws")
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	for path, text := range map[string]string{
+		"home/key": "The key is hidden.\n", "home/far/SKILL.md": "The folder is hidden.\n", "home/.claude/skills/mine/SKILL.md": "Mine is shown.\n",
+		"ws/lib/near/SKILL.md": "Near is shown.\n", "ws/.agents/skills/key/x": "",
+	} {
+		at := filepath.Join(root, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from, to := range map[string]string{"key/SKILL.md": "home/key", "far": "home/far", "near": "ws/lib/near", "ours": "home/.claude/skills/mine"} {
+		if err := os.Symlink(filepath.Join(root, filepath.FromSlash(to)), filepath.Join(ws, ".agents/skills", filepath.FromSlash(from))); err != nil {
+			t.Skip("this machine makes no links: ", err)
+		}
+	}
+	box, err := Open(t.Context(), Config{Dir: ws, StateDir: filepath.Join(root, "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	all, err := box.Skills(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for _, s := range all.Skills {
+		said += s.Description + s.Body
+	}
+	for _, f := range all.Findings {
+		said += f.Reason
+	}
+	if strings.Contains(said, "is hidden") || strings.Count(said, "leads out of the workspace") != 2 || !strings.Contains(said, "Near is shown") || !strings.Contains(said, "Mine is shown") {
+		t.Errorf("got %q", said)
 	}
 }
 
