@@ -266,6 +266,12 @@ func (t *errand) run(ctx context.Context, prompt string, limits agent.Limits) er
 	t.printer.Begin(talk.Begun{Session: t.session, Mode: t.mode, Model: info.Provider + "/" + info.Name, Dir: t.box.Dir(), Resumed: t.old != nil})
 	turn, err := t.drive(ctx, ag, live, parts)
 	if err != nil {
+		if t.flags.output == "json" { // the end is the last line, whatever happens
+			t.printer.End(talk.Ended{Session: t.session, End: agent.End{Why: agent.Broken, Detail: err.Error()}, Changed: live.Changed(), Resume: a.resume(t.session)})
+		}
+		if errors.Is(err, agent.ErrGone) {
+			return fmt.Errorf("run: %w", err)
+		}
 		return fmt.Errorf("run: %w. The session is kept; go on with: %s", err, a.resume(t.session))
 	}
 	t.title(ctx, turn)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,5 +77,41 @@ turns:
 	out, errs = &stopper{}, &stopper{}
 	if code := run(t.Context(), append(common, "replay", again[1]), strings.NewReader(""), out, errs); code != exitOK || !strings.Contains(out.String(), "One") || !strings.Contains(errs.String(), "cancelled") {
 		t.Errorf("status %d: %s\n%s", code, out, errs)
+	}
+}
+
+// Lines of JSON end with the end also where the session cannot be driven: another process works on it.
+func TestA3_JSONEndsWhereTheSessionIsHeld(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	if err := os.WriteFile(filepath.Join(dir, "slow.yaml"), []byte("pace: 10m\nturns:\n  - say: One two.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	common := []string{"-C", dir, "--state", filepath.Join(dir, "state")}
+	errs, lines, said := &stopper{}, &stopper{}, &stopper{}
+	var once sync.Once
+	out := &stopper{on: "One", stop: func() {
+		once.Do(func() {
+			defer cancel()
+			id := regexp.MustCompile(`session (s_\w+)`).FindStringSubmatch(errs.String())
+			if id == nil {
+				t.Errorf("no session in %q", errs)
+				return
+			}
+			if code := run(t.Context(), append(common, "run", "--output", "json", "--resume", id[1], "--model", "script/slow.yaml", "more"), strings.NewReader(""), lines, said); code != exitFailed {
+				t.Errorf("status %d: %s", code, said)
+			}
+		})
+	}}
+	if code := run(ctx, append(common, "run", "--model", "script/slow.yaml", "begin"), strings.NewReader(""), out, errs); code != exitCancelled {
+		t.Fatalf("status %d\n%s", code, errs)
+	}
+	all := strings.Split(strings.TrimSpace(lines.String()), "\n")
+	var end struct{ Type, Why, Detail string }
+	if err := json.Unmarshal([]byte(all[len(all)-1]), &end); err != nil || end.Type != "end" || end.Why != "fault" || !strings.Contains(end.Detail, "another process works on this session") {
+		t.Errorf("%v: the last line is %q", err, all[len(all)-1])
 	}
 }

@@ -44,8 +44,12 @@ func (l *Live) event(e *agent.Event) {
 	case e.Answer != nil:
 		l.answer(e)
 	case e.Failure != nil:
-		if l.pieces {
+		switch {
+		case !l.pieces:
+		case e.Failure.Partial != "": // kept in the conversation
 			l.Printer.EndWords()
+		default:
+			l.Printer.DropWords()
 		}
 		l.pieces = false
 	case e.Kind == agent.Running && e.Call != nil:
