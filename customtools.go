@@ -28,11 +28,7 @@ func (b *Box) customTools(taken []Tool) []Tool {
 		for _, path := range b.manifests(own) {
 			t, err := b.customTool(path, own)
 			if err == nil {
-				name := t.Definition().Name
-				same := func(o Tool) bool { return o.Definition().Name == name }
-				if slices.ContainsFunc(taken, same) || slices.ContainsFunc(out, same) {
-					err = fmt.Errorf("custom tool %s: there is a tool named %q already; give it another name", path, name)
-				}
+				err = b.fits(path, t, slices.Concat(taken, out))
 			}
 			if err != nil {
 				b.notes = append(b.notes, err.Error())
@@ -42,6 +38,35 @@ func (b *Box) customTools(taken []Tool) []Tool {
 		}
 	}
 	return out
+}
+
+// fits reports what keeps a custom tool off the list: a name that another has, by itself or by the configuration, and modes
+// that there are none of.
+func (b *Box) fits(path string, t Tool, taken []Tool) error {
+	called := func(name string) string {
+		if to := b.merged.Config.Tools[name].Name; to != "" {
+			return to
+		}
+		return name
+	}
+	name := t.Definition().Name
+	if slices.ContainsFunc(taken, func(o Tool) bool {
+		other := o.Definition().Name
+		return other == name || called(other) == called(name)
+	}) {
+		return fmt.Errorf("custom tool %s: there is a tool named %q already; give it another name", path, called(name))
+	}
+	if !slices.ContainsFunc(b.modes.For(name, t.Modes...), func(m string) bool {
+		_, ok := b.modes.Get(m)
+		return ok || slices.ContainsFunc(taken, func(o Tool) bool { return slices.Contains(o.Modes, m) })
+	}) {
+		var names []string
+		for _, m := range b.modes.All() {
+			names = append(names, m.Name)
+		}
+		return fmt.Errorf("custom tool %s: no mode lists it; modes are %s", path, strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // manifests lists the manifests of the person, or of the project.
@@ -83,6 +108,14 @@ func (b *Box) customTool(path string, own bool) (Tool, error) {
 	m, err := custom.Parse(path, data)
 	if err != nil {
 		return Tool{}, err
+	}
+	for _, a := range m.Command {
+		// It would be one of the working folder, which nobody has looked at.
+		if !filepath.IsAbs(a) && filepath.IsLocal(a) && !strings.HasPrefix(a, "./") {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), a)); err == nil {
+				return Tool{}, fmt.Errorf("custom tool %s: command names %q, which lies beside the manifest and is looked for elsewhere: write ./%s", path, a, a)
+			}
+		}
 	}
 	digests := map[string]change.Digest{}
 	for _, script := range m.Scripts() {

@@ -72,3 +72,41 @@ func TestA10_ProjectToolsAreTrustedAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// A10: a manifest that cannot be used, or says something that nobody means, is noted and takes nothing else away.
+func TestA10_CarelessManifests(t *testing.T) {
+	home, dir := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	mine := filepath.Join(home, ".config/tackle")
+	for name, text := range map[string]string{
+		"config.yaml":        "tools:\n  list_dir: {name: listing}\n",
+		"tools/listing.yaml": "description: d\ncommand: [cat]\n",
+		"tools/typo.yaml":    "description: d\ncommand: [cat]\nmodes: [cod]\n",
+		"tools/bare.yaml":    "description: d\ncommand: [sh, bare.sh]\n",
+		"tools/bare.sh":      "cat\n",
+		"tools/good.yaml":    "description: d\ncommand: [cat]\n",
+	} {
+		at := filepath.Join(mine, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	box, err := Open(t.Context(), Config{Dir: dir, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	if names := box.Names(box.View()); !slices.Contains(names, "good") || !slices.Contains(names, "listing") || slices.Contains(names, "bare") {
+		t.Errorf("tools %q", names)
+	}
+	said := strings.Join(box.Notes(), "\n")
+	for _, want := range []string{`a tool named "listing" already`, "no mode lists it; modes are", "write ./bare.sh"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("notes %q\nwant %q", said, want)
+		}
+	}
+}

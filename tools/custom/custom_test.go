@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/tackle-dev/tackle/host"
 	"github.com/tackle-dev/tackle/host/local"
@@ -33,6 +34,8 @@ func TestA10_Manifest(t *testing.T) {
 		{"description: d\ncommand: [x]\nschema: {type: object, properties: {a: {type: 7}}}\n", "schema"},
 		{"description: d\ncommand: [x]\nexample: {a: 1}\n", "example"},
 		{"description: d\ncommand: [\"a\\0b\"]\n", "NUL"},
+		{"description: d\ncommand: [bin/x]\n", "begin it with ./"},
+		{"description: d\ncommand: [/bin/x]\n", ""},
 		{"a: &a [x,x]\n", "field a not found"},
 		{strings.Repeat("#", maxManifest+1), "at most"},
 	} {
@@ -139,6 +142,19 @@ func TestA10_Run(t *testing.T) {
 				t.Errorf("%s: %s\nwant %s: %s", code, res.Text(), tt.code, tt.want)
 			}
 		})
+	}
+}
+
+// A10: what programs get of a JSON output is JSON in UTF-8, whatever bytes it had in its strings.
+func TestA10_ValueIsText(t *testing.T) {
+	w := newWorld(t)
+	res, err := w.call(w.tool(`printf '{"a":"\377"}'`, "output: json\n"), `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(res.Data)
+	if err != nil || !utf8.Valid(b) || !strings.Contains(string(b), "\uFFFD") {
+		t.Errorf("%v %q", err, b)
 	}
 }
 

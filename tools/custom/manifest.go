@@ -103,6 +103,8 @@ func Parse(path string, data []byte) (*Manifest, error) {
 		return fail("no description: say what it does and when to use it")
 	case len(m.Command) == 0 || m.Command[0] == "":
 		return fail("no command: name the program, such as [./%s.sh]", m.Name)
+	case strings.ContainsAny(m.Command[0], "/\\") && !filepath.IsAbs(m.Command[0]) && !beside(m.Command[0]):
+		return fail("command %q would be looked for in the working folder, which anybody may write: begin it with ./ for a file beside the manifest", m.Command[0])
 	case m.Timeout < 0 || m.Timeout > MaxTimeout:
 		return fail("timeout %s: want at most %s", m.Timeout, MaxTimeout)
 	case m.Output != TextOutput && m.Output != JSONOutput:
@@ -162,11 +164,14 @@ func (m *Manifest) check(fail func(string, ...any) (*Manifest, error)) error {
 	return nil
 }
 
+// beside reports whether a part of a command is a path from the folder of the manifest.
+func beside(a string) bool { return strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") }
+
 // Scripts are the files beside the manifest that the command names: what is trusted and approved with it.
 func (m *Manifest) Scripts() []string {
 	var out []string
 	for _, a := range m.Command {
-		if strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") {
+		if beside(a) {
 			out = append(out, filepath.Join(filepath.Dir(m.Path), filepath.FromSlash(a)))
 		}
 	}
@@ -177,7 +182,7 @@ func (m *Manifest) Scripts() []string {
 func (m *Manifest) argv() []string {
 	out := slices.Clone(m.Command)
 	for i, a := range out {
-		if strings.HasPrefix(a, "./") || strings.HasPrefix(a, "../") {
+		if beside(a) {
 			out[i] = filepath.Join(filepath.Dir(m.Path), filepath.FromSlash(a))
 		}
 	}

@@ -198,7 +198,7 @@ func (t *custom) result(argv []string, exit host.Exit, out, messages string) (to
 		if !json.Valid([]byte(text)) {
 			return fail(tool.ExecutionFailed, t.m.Name+" ended well and wrote no JSON, which its manifest promises.", "Retrying will not help before the person has mended "+filepath.Base(t.m.Path)+".")
 		}
-		d.Value = json.RawMessage(text)
+		d.Value = json.RawMessage(strings.ToValidUTF8(text, "\uFFFD"))
 	}
 	if text == "" {
 		text = t.m.Name + " ended well and wrote nothing."
