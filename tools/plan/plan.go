@@ -11,7 +11,10 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tackle-dev/tackle/change"
 	"github.com/tackle-dev/tackle/host"
@@ -252,9 +255,17 @@ func (d *folder) list(ctx context.Context, call *tool.Call) (tool.Result, error)
 	}
 	var b strings.Builder
 	for _, p := range all {
-		fmt.Fprintf(&b, "%s\t%d bytes\t%s\t%s\n", p.Path, p.Bytes, p.Time, p.Title)
+		fmt.Fprintf(&b, "%s\t%d bytes\t%s\t%s\n", oneLine(p.Path), p.Bytes, p.Time, oneLine(p.Title))
 	}
 	return tool.TextResult(strings.TrimSuffix(b.String(), "\n"), all), nil
+}
+
+// oneLine quotes a name that would look like something else, such as another line of the list.
+func oneLine(name string) string {
+	if utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }) {
+		return name
+	}
+	return strconv.Quote(name)
 }
 
 // title is the first heading of a plan, or "".

@@ -86,3 +86,22 @@ func TestA7_Confined(t *testing.T) {
 		}
 	}
 }
+
+// O9: a name or heading with line ends or invisible characters is quoted, so that it is no other line of the list.
+func TestA7_ListIsOneLineEach(t *testing.T) {
+	h, ws := world(t)
+	if err := os.WriteFile(filepath.Join(ws, tool.PlanFolder, "a\nb.md"), []byte("# x\u202ey\x1b[31m\n"), 0o600); err != nil {
+		t.Skip("this machine has no such names: ", err)
+	}
+	a, err := tools()[0].Plan(t.Context(), &tool.Call{Host: h, Dir: ws}, json.RawMessage(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := a.Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.Text(); strings.Count(got, "\n") != 1 || strings.ContainsAny(got, "\u202e\x1b") || !strings.Contains(got, `"a\nb.md"`) {
+		t.Errorf("got %q", got)
+	}
+}

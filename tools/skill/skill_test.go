@@ -189,3 +189,14 @@ func TestNoSkills(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// P2, A6: what no rule lets read_skill read, skills_use does not give either.
+func TestA6_UseObeysRulesForReading(t *testing.T) {
+	w := newWorld(t, map[string]string{"skills/a/SKILL.md": "---\nname: a\ndescription: d\n---\nThe text."},
+		permission.Layer{Name: "user", Rules: []permission.Rule{{Permission: tool.ReadPermission, Pattern: "skills/**", Action: tool.Deny}}})
+	for _, name := range []string{"read_skill", "skills_use"} {
+		if got := w.call(name, `{"name": "a"}`); strings.Contains(got, "The text") || !strings.Contains(got, "PERMISSION_DENIED") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -49,9 +49,12 @@ func (t Use) plan(ctx context.Context, call *tool.Call, in useInput) (tool.Actio
 	}
 	intent := tool.Intent{Effects: []tool.Effect{tool.Read}}
 	if call.Host != nil {
-		_, to, err := target(ctx, call, s.Path)
+		p, to, err := target(ctx, call, s.Path)
 		if err != nil {
 			return tool.Action{}, err
+		}
+		if call.Reading(p) == tool.Deny { // rules for reading files speak about this one too
+			return tool.Action{}, tool.Errorf(tool.PermissionDenied, "the file of skill %q, %s, may not be read here.", s.Name, s.Path).With("Go on without it.")
 		}
 		intent.Targets = []tool.Target{to}
 	}
