@@ -210,6 +210,9 @@ func (t *errand) prompt(args []string) (string, error) {
 			return "", usage{errors.New("run: standard input is empty; write the task behind the command, such as: tackle run \"make the tests pass\"")}
 		}
 	}
+	if strings.TrimSpace(prompt) == "" && len(t.flags.attach) == 0 && (t.old == nil || !t.old.Open()) {
+		return "", usage{errors.New("run: the prompt is empty; write the task behind the command, such as: tackle run \"make the tests pass\"")}
+	}
 	return prompt, nil
 }
 
@@ -245,7 +248,7 @@ func (t *errand) run(ctx context.Context, prompt string, limits agent.Limits) er
 	}
 	defer servers.Close()
 	t.printer = a.printer(t.flags.output, t.flags.quiet)
-	live := &talk.Live{Printer: t.printer, Record: (&records{box: t.box, session: t.session}).of}
+	live := &talk.Live{Printer: t.printer, Whole: t.flags.output == "json", Record: (&records{box: t.box, session: t.session}).of}
 	ag, err := t.box.Agent(tackle.AgentConfig{Model: m, Mode: t.mode, Limits: limits, Watch: live.Watch})
 	if err != nil {
 		return usage{err}

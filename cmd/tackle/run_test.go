@@ -115,3 +115,24 @@ func TestA3_JSONEndsWhereTheSessionIsHeld(t *testing.T) {
 		t.Errorf("%v: the last line is %q", err, all[len(all)-1])
 	}
 }
+
+// A prompt without words is a mistake of the command line, and begins no session.
+func TestRunWithoutWords(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	if err := os.WriteFile(filepath.Join(dir, "one.yaml"), []byte("turns:\n  - say: Hello.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	common := []string{"-C", dir, "--state", filepath.Join(dir, "state")}
+	for _, prompt := range []string{"", " \n"} {
+		out, errs := &stopper{}, &stopper{}
+		if code := run(t.Context(), append(common, "run", "--model", "script/one.yaml", prompt), strings.NewReader(""), out, errs); code != exitUsage || !strings.Contains(errs.String(), "the prompt is empty") {
+			t.Errorf("%q: status %d: %s", prompt, code, errs)
+		}
+	}
+	out, errs := &stopper{}, &stopper{}
+	if code := run(t.Context(), append(common, "sessions"), strings.NewReader(""), out, errs); code != exitOK || !strings.Contains(out.String(), "No session is kept here") {
+		t.Errorf("status %d: %s%s", code, out, errs)
+	}
+}

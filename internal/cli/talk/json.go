@@ -78,9 +78,6 @@ func (j *JSON) EndWords() {
 	}
 }
 
-// DropWords is described at Printer.
-func (j *JSON) DropWords() { j.words.Reset() }
-
 // Doing is described at Printer.
 func (j *JSON) Doing(*history.Call) {}
 

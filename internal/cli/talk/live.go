@@ -15,6 +15,9 @@ type Live struct {
 	Printer Printer
 	// Record returns what the road recorded of a call, nil where it recorded nothing.
 	Record func(ctx context.Context, call string) *session.Record
+	// Whole prints answers when they are whole, as they are stored (without secrets), and not as they arrive. One that broke off and
+	// is asked for again is not printed.
+	Whole bool
 
 	mu     sync.Mutex
 	calls  map[string]*history.Call
@@ -28,7 +31,7 @@ func (l *Live) Watch(_ string, u agent.Update) {
 	defer l.mu.Unlock()
 	switch {
 	case u.Piece != nil:
-		if u.Piece.Text != "" {
+		if u.Piece.Text != "" && !l.Whole {
 			l.pieces = true
 			l.Printer.Words(u.Piece.Text)
 		}
@@ -44,12 +47,11 @@ func (l *Live) event(e *agent.Event) {
 	case e.Answer != nil:
 		l.answer(e)
 	case e.Failure != nil:
-		switch {
-		case !l.pieces:
-		case e.Failure.Partial != "": // kept in the conversation
+		if l.Whole {
+			l.Printer.Words(e.Failure.Partial) // what somebody interrupted is kept in the conversation
+		}
+		if l.pieces || l.Whole {
 			l.Printer.EndWords()
-		default:
-			l.Printer.DropWords()
 		}
 		l.pieces = false
 	case e.Kind == agent.Running && e.Call != nil:

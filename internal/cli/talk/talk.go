@@ -24,8 +24,6 @@ type Printer interface {
 	// Words prints a piece of what the model says, EndWords that its answer is whole.
 	Words(piece string)
 	EndWords()
-	// DropWords says that the answer broke off and does not count: it is asked for again, or never comes.
-	DropWords()
 	// Doing says that a call begins; it is gone when anything else is printed.
 	Doing(c *history.Call)
 	// Call prints a call that is over.
@@ -182,9 +180,6 @@ func (t *Text) EndWords() {
 	}
 	t.open, t.spoke = false, false
 }
-
-// DropWords is described at Printer. What is on the screen stays there.
-func (t *Text) DropWords() { t.EndWords() }
 
 // Doing is described at Printer.
 func (t *Text) Doing(c *history.Call) {

@@ -136,20 +136,22 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// Lines of JSON hold what is whole: not the beginning of an answer that broke off and came again, but what somebody interrupted.
-func TestLiveJSONDropsHalfAnswers(t *testing.T) {
+// Lines of JSON hold what is whole, as it is stored: not the beginning of an answer that broke off and came again, but what somebody
+// interrupted, and no secret that only the pieces had.
+func TestLiveWhole(t *testing.T) {
 	var out bytes.Buffer
-	l := &Live{Printer: &JSON{Out: &out}}
+	l := &Live{Printer: &JSON{Out: &out}, Whole: true}
 	piece := func(s string) { l.Watch("s", agent.Update{Piece: &model.Piece{Text: s}}) }
 	event := func(e agent.Event) { l.Watch("s", agent.Update{Event: &e}) }
 	piece("Half a ")
 	event(agent.Event{Kind: agent.Failed, Failure: &agent.Failure{Class: model.Retry, Message: "test: cut off"}})
-	piece("A whole one.")
-	event(agent.Event{Kind: agent.Answered, Answer: &agent.Answer{Message: &model.Message{}}})
+	piece("A whole one with a key-123.")
+	words := content.TextPart("A whole one with a [secret].")
+	event(agent.Event{Kind: agent.Answered, Answer: &agent.Answer{Message: &model.Message{Blocks: []model.Block{{Part: &words}}}}})
 	piece("Interrupted")
 	event(agent.Event{Kind: agent.Failed, Failure: &agent.Failure{Class: model.Canceled, Partial: "Interrupted"}})
 	want := `{"type":"note","text":"the model did not answer: test: cut off"}
-{"type":"answer","text":"A whole one."}
+{"type":"answer","text":"A whole one with a [secret]."}
 {"type":"answer","text":"Interrupted"}
 `
 	if got := out.String(); got != want {
