@@ -69,7 +69,7 @@ func (b *Box) readServers() ([]client.Server, error) {
 		if f.path == "" || b.cfg.NoFiles {
 			continue
 		}
-		data, err := os.ReadFile(f.path)
+		data, err := readPlain(f.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

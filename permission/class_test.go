@@ -153,6 +153,7 @@ func TestP6_OtherTargets(t *testing.T) {
 		{"A7 plan, in another spelling", target(tool.PathTarget, tool.Write, root+"/.Tackle/plans/b.md"), facts(), []Class{ConfigFile}},
 		{"A7 plan, below another folder", target(tool.PathTarget, tool.Write, root+"/sub/.tackle/plans/b.md"), facts(), []Class{ConfigFile}},
 		{"A7 plan with a protected name", target(tool.PathTarget, tool.Write, root+"/.tackle/plans/AGENTS.md"), facts(), []Class{ConfigFile}},
+		{"A7 no plan but a skill", target(tool.PathTarget, tool.Write, root+"/.tackle/plans/x/Skill.md"), facts(), []Class{ConfigFile}},
 		{"A7 hidden plan", target(tool.PathTarget, tool.Write, root+"/.tackle/plans/.x/b.md"), facts(), []Class{ConfigFile}},
 		{"A7 the folder of plans", target(tool.PathTarget, tool.Write, root+"/.tackle/plans"), facts(), []Class{ConfigFile}},
 		{"command that looks", target(tool.CommandTarget, tool.Execute, "ls | head"), facts(), []Class{ExecReadonly}},

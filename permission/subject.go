@@ -234,8 +234,12 @@ func (j *judge) form(native, root, rel string, e tool.Effect) form {
 	return f
 }
 
-// isPlan reports whether a path below a root is that of a plan.
+// isPlan reports whether a path below a root is that of a plan. A SKILL.md is none: a folder of skills may be a link to that
+// of plans.
 func isPlan(rel string) bool {
+	if strings.EqualFold(rel[strings.LastIndexByte(rel, '/')+1:], "SKILL.md") {
+		return false
+	}
 	name, ok := strings.CutPrefix(rel, tool.PlanFolder+"/")
 	return ok && strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".") && !strings.Contains(name, "/.")
 }
