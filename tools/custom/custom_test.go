@@ -34,6 +34,7 @@ func TestA10_Manifest(t *testing.T) {
 		{"description: d\ncommand: [x]\nschema: {type: object, properties: {a: {type: 7}}}\n", "schema"},
 		{"description: d\ncommand: [x]\nexample: {a: 1}\n", "example"},
 		{"description: d\ncommand: [\"a\\0b\"]\n", "NUL"},
+		{"name: mcp__issues__list\ndescription: d\ncommand: [x]\n", "other servers"},
 		{"description: d\ncommand: [bin/x]\n", "begin it with ./"},
 		{"description: d\ncommand: [/bin/x]\n", ""},
 		{"a: &a [x,x]\n", "field a not found"},

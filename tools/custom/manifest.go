@@ -62,6 +62,9 @@ var (
 	goodVar  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
+// foreign is how the names of imported tools begin.
+const foreign = "mcp__"
+
 var effects = []string{string(tool.Read), string(tool.Write), string(tool.Execute), string(tool.Network)}
 
 // Parse reads a manifest. path is where it lies; errors name it.
@@ -99,6 +102,8 @@ func Parse(path string, data []byte) (*Manifest, error) {
 	switch {
 	case !goodName.MatchString(m.Name):
 		return fail("name %q: want %s", m.Name, goodName)
+	case strings.HasPrefix(m.Name, foreign):
+		return fail("name %q: names that begin with %s are those of other servers' tools, and rules for them are not for this one", m.Name, foreign)
 	case strings.TrimSpace(m.Description) == "":
 		return fail("no description: say what it does and when to use it")
 	case len(m.Command) == 0 || m.Command[0] == "":

@@ -15,8 +15,8 @@ type File struct {
 
 // CheckName reports a name that no tool can have.
 func CheckName(name string) error {
-	if !goodName.MatchString(name) {
-		return fmt.Errorf("tool name %q: want lower-case letters, digits and _, a letter first, at most 40", name)
+	if !goodName.MatchString(name) || strings.HasPrefix(name, foreign) {
+		return fmt.Errorf("tool name %q: want lower-case letters, digits and _, a letter first, at most 40, and not mcp__ in front", name)
 	}
 	return nil
 }
