@@ -248,7 +248,11 @@ func (r *reader) follow(e agent.Event) {
 func Note(e agent.Event) string {
 	switch {
 	case e.Failure != nil && e.Failure.Class != model.Canceled:
-		return "the model did not answer: " + e.Failure.Message
+		note := "the model did not answer: " + e.Failure.Message
+		if w := e.Failure.After; w > 0 && e.Failure.Class == model.Retry {
+			note += fmt.Sprintf("; it asks to wait %v", max(w.Round(time.Second), time.Second))
+		}
+		return note
 	case e.Compaction != nil:
 		return "the conversation was told in short"
 	case e.Kind == agent.Configured && e.Setup != nil:

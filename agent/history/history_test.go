@@ -402,3 +402,15 @@ func TestSubject(t *testing.T) {
 		}
 	}
 }
+
+// Whoever waits is told for how long.
+func TestNoteSaysHowLongItWaits(t *testing.T) {
+	f := agent.Failure{Class: model.Retry, Message: "test: too many requests", After: 100 * time.Second}
+	if got := history.Note(agent.Event{Kind: agent.Failed, Failure: &f}); got != "the model did not answer: test: too many requests; it asks to wait 1m40s" {
+		t.Errorf("it says %q", got)
+	}
+	f.After = 0
+	if got := history.Note(agent.Event{Kind: agent.Failed, Failure: &f}); got != "the model did not answer: test: too many requests" {
+		t.Errorf("it says %q", got)
+	}
+}

@@ -111,7 +111,7 @@ func (a *app) runAgent(ctx context.Context, f *runFlags, args []string) error {
 		return err
 	}
 	defer t.box.Close()
-	prompt, err := t.prompt(args)
+	prompt, err := t.prompt(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func withDemo(err error) error {
 }
 
 // prompt returns what the person says; "" where an unfinished turn is only taken up.
-func (t *errand) prompt(args []string) (string, error) {
+func (t *errand) prompt(ctx context.Context, args []string) (string, error) {
 	var words []string
 	stdin := len(args) == 0 && len(t.flags.attach) == 0 && (t.old == nil || !t.old.Open())
 	for _, arg := range args {
@@ -199,7 +199,10 @@ func (t *errand) prompt(args []string) (string, error) {
 		if isTerminal(t.app.in) {
 			return "", usage{errors.New("run: nothing is said; write the task behind the command, such as: tackle run \"make the tests pass\"")}
 		}
-		b, err := io.ReadAll(t.app.in)
+		b, err := readAll(ctx, t.app.in)
+		if ctx.Err() != nil {
+			return "", exit(exitCancelled)
+		}
 		if err != nil {
 			return "", fmt.Errorf("read the prompt from standard input: %w", err)
 		}
@@ -214,6 +217,26 @@ func (t *errand) prompt(args []string) (string, error) {
 		return "", usage{errors.New("run: the prompt is empty; write the task behind the command, such as: tackle run \"make the tests pass\"")}
 	}
 	return prompt, nil
+}
+
+// readAll reads to the end, or until ctx ends: a pipe that nobody writes to holds no Ctrl-C up. The read itself ends with the pipe
+// or the process.
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type read struct {
+		b   []byte
+		err error
+	}
+	got := make(chan read, 1)
+	go func() {
+		b, err := io.ReadAll(r)
+		got <- read{b, err}
+	}()
+	select {
+	case r := <-got:
+		return r.b, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // parts returns what is said: words and files.

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // stopper ends a context when something was written.
@@ -134,5 +136,34 @@ func TestRunWithoutWords(t *testing.T) {
 	out, errs := &stopper{}, &stopper{}
 	if code := run(t.Context(), append(common, "sessions"), strings.NewReader(""), out, errs); code != exitOK || !strings.Contains(out.String(), "No session is kept here") {
 		t.Errorf("status %d: %s%s", code, out, errs)
+	}
+}
+
+// Ctrl-C ends the wait for a prompt that nobody writes.
+func TestRunIsCancelledWhileItReads(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	if err := os.WriteFile(filepath.Join(dir, "one.yaml"), []byte("turns:\n  - say: Hello.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	in, w := io.Pipe()
+	defer w.Close()
+	got := make(chan int, 1)
+	go func() {
+		got <- run(ctx, []string{"-C", dir, "--state", filepath.Join(dir, "state"), "run", "--model", "script/one.yaml"}, in, io.Discard, io.Discard)
+	}()
+	if _, err := w.Write([]byte("half a prompt")); err != nil { // it reads now
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case code := <-got:
+		if code != exitCancelled {
+			t.Errorf("status %d", code)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it waits for its standard input")
 	}
 }
