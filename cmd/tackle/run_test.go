@@ -167,3 +167,33 @@ func TestRunIsCancelledWhileItReads(t *testing.T) {
 		t.Error("it waits for its standard input")
 	}
 }
+
+// A rewind that others' changes refuse names what is left to try.
+func TestRewindRefusedSaysWhatIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	script := "turns:\n  - calls: [{tool: write_file, args: {path: g.txt, content: \"one\\n\"}}]\n  - say: Done.\n"
+	if err := os.WriteFile(filepath.Join(dir, "one.yaml"), []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	common := []string{"-C", dir, "--state", filepath.Join(dir, "state")}
+	out, errs := &stopper{}, &stopper{}
+	if code := run(t.Context(), append(common, "run", "--model", "script/one.yaml", "go"), strings.NewReader(""), out, errs); code != exitOK {
+		t.Fatalf("status %d\n%s", code, errs)
+	}
+	id := regexp.MustCompile(`session (s_\w+)`).FindStringSubmatch(errs.String())[1]
+	if err := os.WriteFile(filepath.Join(dir, "g.txt"), []byte("mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{nil, {"--merge"}} {
+		out, errs = &stopper{}, &stopper{}
+		code := run(t.Context(), append(append(common, "sessions", "rewind", id), flags...), strings.NewReader(""), out, errs)
+		if code != exitFailed || !strings.Contains(errs.String(), "--keep-files leaves") || strings.Contains(errs.String(), "--merge keeps") != (flags == nil) {
+			t.Errorf("%v: status %d: %s", flags, code, errs)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "g.txt")); err != nil || string(b) != "mine\n" {
+		t.Errorf("%q %v", b, err)
+	}
+}

@@ -240,7 +240,11 @@ func (a *app) rewind(ctx context.Context, box *tackle.Box, r tackle.RewindReques
 	}
 	if back.Session == "" {
 		fmt.Fprintln(a.err, show.Text(back.Files.Err.Render()))
-		fmt.Fprintln(a.err, "Nothing was done. --merge keeps what others changed, --keep-files leaves the files alone.")
+		next := "--merge keeps what others changed, --keep-files leaves the files alone."
+		if r.Merge { // what was tried already is no next step
+			next = "--keep-files leaves the files alone."
+		}
+		fmt.Fprintln(a.err, "Nothing was done. "+next)
 		return exit(exitFailed)
 	}
 	if back.Files != nil {
