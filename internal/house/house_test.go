@@ -26,6 +26,7 @@ var floors = []struct {
 	why    string // why it stands where it stands, where that is not plain
 }{
 	{"internal/text", 0, ""},
+	{"internal/race", 0, "tells tests of every floor about the detector"},
 	{"internal/words", 0, "texts for the tests of every floor"},
 	{"internal/diff", 0, "compares bytes; change and patch show it"},
 	{"internal/clip", 0, ""},

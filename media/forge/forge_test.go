@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/png"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,9 +43,10 @@ type desk struct {
 func newDesk(t *testing.T, surface forge.Surface, change func(*forge.Config)) *desk {
 	t.Helper()
 	mem := &store.Memory{}
-	n := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var ticks atomic.Int64
 	arts := artifact.New(mem, mem, artifact.Options{})
-	d := &desk{t: t, shelf: shelf.New(mem, arts, func() time.Time { n = n.Add(time.Second); return n })}
+	d := &desk{t: t, shelf: shelf.New(mem, arts, func() time.Time { return began.Add(time.Duration(ticks.Add(1)) * time.Second) })}
 	p := mustPipeline(t, few()...)
 	var err error
 	cfg := forge.Config{Pipeline: p, Library: d.shelf, Surface: surface}

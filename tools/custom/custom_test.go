@@ -168,6 +168,9 @@ func TestA10_LiesAndChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if tl.Definition().Annotations.ReadOnly {
+		t.Error("the road and clients take its word for it that it only reads")
+	}
 	if !a.Intent.Has(tool.Execute) || len(a.Intent.Targets) != 1 || a.Intent.Targets[0].Kind != tool.CommandTarget || len(a.Intent.Scripts) != 1 {
 		t.Errorf("intent %+v", a.Intent)
 	}

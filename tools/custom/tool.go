@@ -47,9 +47,8 @@ func (t *custom) Definition() tool.Definition {
 	if title == "" {
 		title = t.m.Name
 	}
-	only := len(t.m.Effects) == 1 && t.m.Effects[0] == string(tool.Read)
 	return tool.Definition{Name: t.m.Name, Category: "custom", Title: title, Description: strings.TrimSpace(t.m.Description), Schema: t.m.schema,
-		Annotations: tool.Annotations{ReadOnly: only, OpenWorld: !only}, Permission: t.m.Name, Example: example, Timeout: t.m.Timeout + graceTime, Version: "1", Author: t.m.Path}
+		Annotations: tool.Annotations{OpenWorld: true}, Permission: t.m.Name, Example: example, Timeout: t.m.Timeout + graceTime, Version: "1", Author: t.m.Path}
 }
 
 // graceTime lies between the limit of the command, which says what it waited for, and that of the call.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tackle-dev/tackle/internal/race"
 	"github.com/tackle-dev/tackle/media"
 	"github.com/tackle-dev/tackle/media/internal/flow"
 )
@@ -111,6 +112,10 @@ func wordFile(letters, pieces, pages int) *cfb {
 
 // Files made to grow are read within bounds, or refused.
 func TestDearLegacy(t *testing.T) {
+	most := uint64(400) // MB
+	if race.Enabled {
+		most *= 10
+	}
 	var headers, runs strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&headers, "{\\header text %d}", i)
