@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the tree for a while: fuzz.sh DURATION [PREFIX]. A tree without targets is an error.
-# PREFIX keeps the targets of one folder. As many targets run at a time as there are processors, each with one worker.
+# PREFIX keeps the targets of one folder. One target more runs at a time than there are processors, each with one worker, since much of a run is compiling and starting.
 # Go's fuzzer now and then reports its own stop at the end of the time as "context deadline exceeded", or loses its worker,
 # with no input to blame, on a busy machine; such a run is repeated, three times in all.
 set -euo pipefail
@@ -32,6 +32,6 @@ prefix=${2:-}
 targets=$(git ls-files --cached --others --exclude-standard '*_test.go' | xargs grep -hHoE '^func Fuzz[A-Za-z0-9_]+' | sed 's/:func / /' | sort |
   awk -v p="$prefix" 'index($1, p) == 1')
 [ -n "$targets" ] || { echo "fuzz: found no target" >&2; exit 1; }
-xargs -P "$(nproc)" -L 1 "$0" --one "$duration" <<<"$targets" ||
+xargs -P "$(($(nproc) + 1))" -L 1 "$0" --one "$duration" <<<"$targets" ||
   { echo "fuzz: something was found" >&2; exit 1; }
 echo "fuzz: $(wc -l <<<"$targets") targets, $duration each, nothing found"
