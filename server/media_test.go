@@ -173,9 +173,11 @@ func TestMED_ServedBytesRunNothing(t *testing.T) {
 	good := p.attach("main", "good.png", append(bytes.Clone(red), "<script>trailing</script>"...))
 	for name, id := range ids {
 		at := "/api/sessions/main/media/" + id
-		a := p.send("viewer", "GET", at+"/picture", nil)
-		if a.StatusCode != 400 || a.Header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s is drawn: %d %s", name, a.StatusCode, a.Header.Get("Content-Type"))
+		if !race.Enabled || !strings.HasSuffix(name, ".pdf") { // there PDFium takes minutes to compile
+			a := p.send("viewer", "GET", at+"/picture", nil)
+			if a.StatusCode != 400 || a.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("%s is drawn: %d %s", name, a.StatusCode, a.Header.Get("Content-Type"))
+			}
 		}
 		c := p.send("viewer", "GET", at+"/content", nil)
 		h := c.Header
