@@ -166,6 +166,10 @@ func TestMED_ServedBytesRunNothing(t *testing.T) {
 		"bomb.xlsx":             []byte("PK\x03\x04<script>"),
 		"../../../etc/pass.pdf": []byte("%PDF-1.4 <script>"),
 	}
+	if race.Enabled {
+		t.Log("no PDF is opened: under the race detector PDFium takes minutes to compile")
+		delete(hostile, "../../../etc/pass.pdf")
+	}
 	ids := map[string]string{}
 	for name, data := range hostile {
 		ids[name] = p.attach("main", name, data)
@@ -173,11 +177,9 @@ func TestMED_ServedBytesRunNothing(t *testing.T) {
 	good := p.attach("main", "good.png", append(bytes.Clone(red), "<script>trailing</script>"...))
 	for name, id := range ids {
 		at := "/api/sessions/main/media/" + id
-		if !race.Enabled || !strings.HasSuffix(name, ".pdf") { // there PDFium takes minutes to compile
-			a := p.send("viewer", "GET", at+"/picture", nil)
-			if a.StatusCode != 400 || a.Header.Get("Content-Type") != "application/json" {
-				t.Errorf("%s is drawn: %d %s", name, a.StatusCode, a.Header.Get("Content-Type"))
-			}
+		a := p.send("viewer", "GET", at+"/picture", nil)
+		if a.StatusCode != 400 || a.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s is drawn: %d %s", name, a.StatusCode, a.Header.Get("Content-Type"))
 		}
 		c := p.send("viewer", "GET", at+"/content", nil)
 		h := c.Header
