@@ -350,7 +350,8 @@ func (m *machine) called(kind Kind, e *CallEvent) {
 	if c == nil {
 		return
 	}
-	if e.Class != "" {
+	// What may have run is judged by what it was when it began.
+	if e.Class != "" && c.Status != IsRunning && (c.Status != InDoubt || kind == Planned) {
 		c.Class = e.Class
 	}
 	if c.Status == InDoubt {
